@@ -1,2 +1,16 @@
+//! From events to state to prompt. Pure: no clock, no chance, no I/O, no unordered maps.
+//!
+//! - [`State`] is the fold of a log: a [`Timeline`], which a rollback restores, and a [`Ledger`], which nothing rolls back.
+//! - The render reads a timeline and a profile, nothing else.
 #![no_std]
+
 extern crate alloc;
+
+pub mod timeline;
+
+pub use timeline::{Answer, Call, Header, Logged, Part, Said, Shown, Summary, SummaryKind, Timeline, Unit};
+
+/// Ordered, persistent map: cloning is O(1), clones share their nodes.
+pub type Map<K, V> = rpds::RedBlackTreeMapSync<K, V>;
+/// Persistent list: cloning is O(1), clones share their nodes.
+pub type List<T> = rpds::VectorSync<T>;
