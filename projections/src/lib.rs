@@ -6,9 +6,13 @@
 
 extern crate alloc;
 
+pub mod render;
 pub mod timeline;
 
-pub use timeline::{Answer, Call, Header, Logged, Part, Said, Shown, Summary, SummaryKind, Timeline, Unit};
+pub use render::{Budget, Counts, Outcome, Piece, Projection, Prompt, Request, project};
+pub use timeline::{
+    Answer, Call, Header, Logged, Part, Said, Shown, Summary, SummaryKind, Timeline, Unit,
+};
 
 /// Ordered, persistent map: cloning is O(1), clones share their nodes.
 pub type Map<K, V> = rpds::RedBlackTreeMapSync<K, V>;
