@@ -45,7 +45,15 @@ pub struct Content {
 impl Content {
     /// A content of one string; `token` is the JSON string token.
     pub fn string(token: &str) -> Self {
-        let block = Block { kind: crate::BlockKind::Text, raw: Text::json(token), image: None };
-        Self { format: Format::Anthropic, shape: Shape::String, blocks: alloc::vec![block] }
+        let block = Block {
+            kind: crate::BlockKind::Text,
+            raw: Text::json(token),
+            image: None,
+        };
+        Self {
+            format: Format::Anthropic,
+            shape: Shape::String,
+            blocks: alloc::vec![block],
+        }
     }
 }

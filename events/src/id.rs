@@ -5,7 +5,21 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// A position in a session's log: 0, 1, 2 … dense, given once, never moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Encode,
+    Decode,
+    Serialize,
+    Deserialize,
+)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
 
@@ -55,7 +69,21 @@ impl<'de> Deserialize<'de> for BlockId {
 }
 
 /// Milliseconds since the Unix epoch by the caller's clock. Data only: it never orders anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Encode,
+    Decode,
+    Serialize,
+    Deserialize,
+)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
 

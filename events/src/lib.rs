@@ -9,14 +9,25 @@ extern crate alloc;
 
 mod block;
 mod body;
+mod codec;
 mod content;
+mod escape;
 mod event;
+mod facts;
 mod id;
+mod kinds;
+pub mod raw;
 mod text;
+mod texts;
 
 pub use block::{Block, BlockKind, ImageFacts};
 pub use body::*;
+pub use codec::{DecodeError, EncodeError, Encoded, Found, LIMIT};
 pub use content::{Content, Format, Shape};
+pub use escape::{bytes_to_token, escape, push_escaped, sanitize};
 pub use event::Event;
+pub use facts::{CallFacts, ResultFacts, pixels};
 pub use id::{BlockId, Digest, Millis, Seq};
+pub use kinds::{Class, Durability, ESSENTIAL, KINDS};
 pub use text::{Form, Held, Seal, Text};
+pub use texts::{COMMITMENT_CONTEXT, ERASED, LOST, commitment};

@@ -64,7 +64,12 @@ impl Text {
 
     /// Bytes of a given form that are not sealed yet.
     pub fn new(form: Form, bytes: &[u8]) -> Self {
-        Self { form, len: bytes.len() as u64, seal: None, held: Held::Here(Arc::from(bytes)) }
+        Self {
+            form,
+            len: bytes.len() as u64,
+            seal: None,
+            held: Held::Here(Arc::from(bytes)),
+        }
     }
 
     /// The bytes, if at hand.
@@ -82,23 +87,38 @@ impl Text {
 }
 
 impl Encode for Text {
-    fn encode<E: bincode::enc::Encoder>(&self, encoder: &mut E) -> Result<(), bincode::error::EncodeError> {
+    fn encode<E: bincode::enc::Encoder>(
+        &self,
+        encoder: &mut E,
+    ) -> Result<(), bincode::error::EncodeError> {
         self.form.encode(encoder)?;
         self.len.encode(encoder)?;
         match self.seal {
             Some(seal) => seal.commitment.encode(encoder),
-            None => Err(bincode::error::EncodeError::Other("a text must be sealed before it is encoded")),
+            None => Err(bincode::error::EncodeError::Other(
+                "a text must be sealed before it is encoded",
+            )),
         }
     }
 }
 
 /// Reads a reference: the bytes are not at hand and the salt is zero until the contents are attached.
 impl<Context> Decode<Context> for Text {
-    fn decode<D: bincode::de::Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, bincode::error::DecodeError> {
+    fn decode<D: bincode::de::Decoder<Context = Context>>(
+        decoder: &mut D,
+    ) -> Result<Self, bincode::error::DecodeError> {
         let form = Form::decode(decoder)?;
         let len = u64::decode(decoder)?;
         let commitment = Digest::decode(decoder)?;
-        Ok(Self { form, len, seal: Some(Seal { salt: [0; 16], commitment }), held: Held::Lost })
+        Ok(Self {
+            form,
+            len,
+            seal: Some(Seal {
+                salt: [0; 16],
+                commitment,
+            }),
+            held: Held::Lost,
+        })
     }
 }
 bincode::impl_borrow_decode!(Text);

@@ -15,15 +15,19 @@ mod unknown;
 
 pub use cache::{CacheAck, CacheEdit, CacheReset};
 pub use conversation::{
-    Bound, Budget, CallMark, Inject, Lifetime, Message, Replace, ResultMark, Role, Status, Stop, ToolResult,
+    Bound, Budget, CallMark, Inject, Lifetime, Message, Replace, ResultMark, Role, Status, Stop,
+    ToolResult,
 };
 pub use folds::{
-    CollapseCommit, CollapseDiscard, CollapseStage, CompactAbandon, CompactChunk, CompactCommit, CompactPlan, Covered,
-    DeleteRange, Range, Snip, Trigger,
+    CollapseCommit, CollapseDiscard, CollapseStage, CompactAbandon, CompactChunk, CompactCommit,
+    CompactPlan, Covered, DeleteRange, Range, Snip, Trigger,
 };
 pub use ledger::{Breaker, BreakerState, Counted, Erased, Excess, Issued, Overflow, Usage};
 pub use notes::{FileRead, Memory, Scope, Todo};
-pub use session::{Closed, Forked, Keeps, Opened, Policy, Preset, Profile, Rendering, SessionKind, System, Thinking, Tools, Wire};
+pub use session::{
+    Closed, Forked, Keeps, Opened, Policy, Preset, Profile, Rendering, SessionKind, System,
+    Thinking, Tools, Wire,
+};
 pub use timeline::{Checkpoint, Rollback, Target, Undo};
 pub use unknown::{Kept, Newer};
 
