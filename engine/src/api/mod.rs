@@ -1,0 +1,29 @@
+//! Parameters and results of every operation: the same types for the library, the pipe, the socket and the command line.
+//!
+//! - Each struct is one JSON object of the protocol; unknown parameters are refused.
+//! - Content never passes through a JSON tree: raw JSON stays raw.
+
+mod cut;
+mod import;
+mod open;
+mod prompt;
+mod query;
+mod travel;
+mod write;
+
+pub use cut::{At, Spec, To};
+pub use import::{Export, Exported, Import, Imported, ImportedSession, Note};
+pub use open::{
+    Cut, Damaged, DirectoryVerified, Hello, Limits, List, Listed, Open, OpenCall, Opened,
+    Recovered, SessionLine, Skipped, State, Verified, Verify,
+};
+pub use prompt::{
+    As, Changed, Impossible, Large, Outcome, Piece, Prepare, Prepared, Project, Projected, Repair,
+    Request, Tokens, TokensBy, Waiting,
+};
+pub use query::{
+    Absent, Diff, Differed, Difference, Explain, Explained, FirstDifference, Log, LogPage, Shown,
+    Side, Spent, Status, StatusReport,
+};
+pub use travel::{Checkpoint, Checkpointed, Fork, Forked, Rollback, RolledBack, Undo, Undone};
+pub use write::{Append, Appended, Durability, Interrupt, Interrupted, Sync, Synced};

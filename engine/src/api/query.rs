@@ -1,0 +1,239 @@
+//! Questions: status, explanations, differences, the log itself.
+
+use super::{At, Spec, Tokens, TokensBy};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// `v1.session.status`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Status {
+    /// The session.
+    #[serde(alias = "session_id")]
+    pub session: String,
+}
+
+/// What was used, over all branches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Input that was neither read from nor written to a cache.
+    pub input: u64,
+    /// Output.
+    pub output: u64,
+    /// Read from the cache.
+    pub cache_read: u64,
+    /// Written to the cache.
+    pub cache_write: u64,
+    /// Requests.
+    pub requests: u64,
+}
+
+/// The answer to [`Status`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct StatusReport {
+    /// The session.
+    pub session: String,
+    /// The newest position.
+    pub head: u64,
+    /// The newest position that is on disk.
+    pub durable: Option<u64>,
+    /// The first position that could not be written yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_durable_since: Option<u64>,
+    /// The model.
+    pub model: Option<String>,
+    /// The prompt's tokens: measured where `source` says so.
+    pub tokens: Tokens,
+    /// `measured` (the provider's own count of exactly this prompt) or `estimated`.
+    pub source: String,
+    /// Of `tokens`, those that the provider counted.
+    pub measured: u64,
+    /// The context window; none without a profile.
+    pub window: Option<u64>,
+    /// Tokens at which the prompt is made smaller.
+    pub trigger: Option<u64>,
+    /// Tokens / trigger × 100.
+    pub compression_progress: u64,
+    /// The trigger.
+    pub compression_threshold: Option<u64>,
+    /// Rounds until then by the moving average; -1 when over, none when no round is known.
+    pub rounds_until_compression: Option<i64>,
+    /// Tokens that the next round will add, by the moving average.
+    pub estimated_next_round_tokens: u64,
+    /// Bytes of the body.
+    pub bytes: u64,
+    /// Pictures in the prompt.
+    pub images: u64,
+    /// What was used, over all branches.
+    pub usage: Spent,
+    /// Authored messages on the timeline.
+    pub turns: u64,
+    /// Calls without a closing result.
+    pub open_calls: u64,
+    /// The estimator's factor for this model, in thousandths.
+    pub factor_milli: u64,
+}
+
+/// `v1.session.explain`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explain {
+    /// The session.
+    #[serde(alias = "session_id")]
+    pub session: String,
+    /// The cut.
+    #[serde(default)]
+    pub at: At,
+    /// Only this block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<(u64, u32)>,
+}
+
+/// A piece that is shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shown {
+    /// The event that it shows.
+    pub event: Option<u64>,
+    /// The block.
+    pub block: Option<(u64, u32)>,
+    /// `tool`, `system`, `user`, `assistant` or `result`.
+    pub role: String,
+    /// Why it looks as it does.
+    pub why: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// An event with content that is not shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Absent {
+    /// The event.
+    pub event: u64,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The one cause, in words.
+    pub cause: String,
+    /// The event that is the cause.
+    pub by: Option<u64>,
+    /// The request that brings it back: a method's name and its parameters.
+    pub back: Option<Box<RawValue>>,
+}
+
+/// The answer to [`Explain`]: the sum over `shown` is the total.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Explained {
+    /// The position that it explains.
+    pub cut: u64,
+    /// Digest of the prompt.
+    pub digest: String,
+    /// Tokens of the prompt.
+    pub tokens: Tokens,
+    /// What is shown, in order.
+    pub shown: Vec<Shown>,
+    /// What is not.
+    pub absent: Vec<Absent>,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    /// The cut.
+    #[serde(default)]
+    pub at: At,
+    /// Instead of the session's profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Spec>,
+    /// Instead of the profile's dialect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<String>,
+}
+
+/// `v1.session.diff`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Diff {
+    /// The session.
+    #[serde(alias = "session_id")]
+    pub session: String,
+    /// The one.
+    pub a: Side,
+    /// The other.
+    pub b: Side,
+}
+
+/// A piece that differs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Difference {
+    /// Its place in the prompt, from 0.
+    pub piece: u64,
+    /// The event.
+    pub event: Option<u64>,
+    /// The block.
+    pub block: Option<(u64, u32)>,
+    /// `tool`, `system`, `user`, `assistant` or `result`.
+    pub role: String,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// Where two bodies part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FirstDifference {
+    /// The first byte of the canonical pieces, in order, that differs.
+    pub byte: u64,
+    /// The piece.
+    pub piece: u64,
+    /// The event.
+    pub event: Option<u64>,
+}
+
+/// The answer to [`Diff`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Differed {
+    /// Nothing differs.
+    pub equal: bool,
+    /// Digest of the one.
+    pub a: String,
+    /// Digest of the other.
+    pub b: String,
+    /// Only in `b`.
+    pub added: Vec<Difference>,
+    /// Only in `a`.
+    pub removed: Vec<Difference>,
+    /// The same block, other bytes.
+    pub changed: Vec<Difference>,
+    /// Where they part.
+    pub first: Option<FirstDifference>,
+    /// Tokens by category of `a`.
+    pub tokens_a: TokensBy,
+    /// Tokens by category of `b`.
+    pub tokens_b: TokensBy,
+}
+
+/// `v1.session.log`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// The session.
+    #[serde(alias = "session_id")]
+    pub session: String,
+    /// The first position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
+    /// At most so many; default 1,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+/// The answer to [`Log`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LogPage {
+    /// The events, as JSON objects.
+    pub events: Vec<Box<RawValue>>,
+    /// Where to go on.
+    pub next: Option<u64>,
+}
