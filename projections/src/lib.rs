@@ -6,10 +6,18 @@
 
 extern crate alloc;
 
+mod ledger;
+mod misfit;
 pub mod render;
+mod state;
 pub mod timeline;
 
+pub use ledger::{BreakerView, Ledger, Totals};
+pub use misfit::{Misfit, MisfitKind, Problem, Suggest};
 pub use render::{Budget, Counts, Outcome, Piece, Projection, Prompt, Request, project};
+pub use state::{
+    Admitted, Applied, Cause, CheckpointView, Gap, OpenCall, Resolved, Skipped, State, replay,
+};
 pub use timeline::{
     Answer, Call, Header, Logged, Part, Said, Shown, Summary, SummaryKind, Timeline, Unit,
 };
