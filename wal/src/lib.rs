@@ -1,5 +1,31 @@
 //! Durable, ordered, checked records; knows nothing about events.
+//!
+//! A log holds streams of numbered records, each an opaque body and opaque contents, in segments that are the truth and the
+//! commit point. What a receipt promised is there after a crash; what damage took is named, and everything else is served.
 
+mod commit;
+pub mod disk;
+mod error;
+mod follow;
+pub mod format;
+mod index;
+mod key;
+mod limits;
+mod lock;
+mod queue;
+mod read;
 mod record;
+mod recovered;
+mod recovery;
+mod segment;
+mod stats;
+mod wal;
+mod writer;
 
+pub use error::{AppendError, CloseError, OpenError, ReadError};
+pub use follow::Follower;
+pub use limits::MAX_BATCH;
 pub use record::*;
+pub use recovered::{Cut, Damage, Recovered, State};
+pub use stats::Stats;
+pub use wal::{Options, Wal};

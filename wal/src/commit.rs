@@ -1,0 +1,458 @@
+//! Admission and commit: the order of batches, who writes them, what happens when the disk refuses.
+//!
+//! - Locks are taken in one order: the writer's, then the index's. Under the index's lock the writer's is only tried.
+//! - Whoever holds the writer drains the queue in order; so the order of admission is the order on disk.
+//! - A synced append commits inline when the writer is free; otherwise the writer's thread does, and many share a sync.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+
+use crate::disk::Disk;
+use crate::error::AppendError;
+use crate::follow::Follower;
+use crate::format::Keys;
+use crate::index::{Index, Stream};
+use crate::limits;
+use crate::queue::{Before, Outcome, Pending, batch_bytes};
+use crate::read::Handles;
+use crate::record::{Batch, Class, Receipt, Record, RecordDigest, StreamId};
+use crate::stats::Counters;
+use crate::writer::{Failure, Placed, Writer};
+
+/// Batches that wait in the queue at most; a full queue makes its callers help.
+const QUEUE: usize = 1024;
+/// A group takes batches until it has this many bytes.
+const GROUP_BYTES: u64 = 8 << 20;
+/// How often an append helps to empty a full queue before it answers `busy`.
+const HELPS: usize = 16;
+
+/// The writer, and what it could not write yet.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) writer: Writer,
+    held: VecDeque<Arc<Pending>>,
+}
+
+/// What all callers share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) keys: Keys,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) handles: Handles,
+    index: Mutex<Index>,
+    desk: Mutex<Desk>,
+    queue: (Sender<Arc<Pending>>, Receiver<Arc<Pending>>),
+    pub(crate) wake: (Sender<()>, Receiver<()>),
+    /// Accepted batches wait because the disk refused; set and cleared under both locks.
+    failing: AtomicBool,
+    closing: AtomicBool,
+    backlog_limit: u64,
+    follower: Mutex<Option<Arc<dyn Follower>>>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        keys: Keys,
+        index: Index,
+        writer: Writer,
+        counters: Arc<Counters>,
+        backlog_limit: u64,
+    ) -> Shared {
+        Shared {
+            handles: Handles::new(Arc::clone(&disk)),
+            disk,
+            keys,
+            counters,
+            index: Mutex::new(index),
+            desk: Mutex::new(Desk {
+                writer,
+                held: VecDeque::new(),
+            }),
+            queue: bounded(QUEUE),
+            wake: bounded(1),
+            failing: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            backlog_limit,
+            follower: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn index(&self) -> Result<MutexGuard<'_, Index>, AppendError> {
+        self.index.lock().map_err(|_| AppendError::Poisoned)
+    }
+
+    /// The index for looking at: a thread that died cannot have left it half-changed in a way that matters to a reader.
+    pub(crate) fn look(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn desk(&self) -> Result<MutexGuard<'_, Desk>, AppendError> {
+        self.desk.lock().map_err(|_| AppendError::Poisoned)
+    }
+
+    pub(crate) fn failing(&self) -> bool {
+        self.failing.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// From here on appends are refused.
+    pub(crate) fn stop_admission(&self) {
+        let _index = self.look();
+        self.closing.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn follow(&self, follower: Arc<dyn Follower>) {
+        *self.follower.lock().unwrap_or_else(PoisonError::into_inner) = Some(follower);
+    }
+
+    pub(crate) fn wake(&self) {
+        // A full channel means that the writer is going to look anyway.
+        let _ = self.wake.0.try_send(());
+    }
+
+    pub(crate) fn append(&self, batch: Batch, class: Class) -> Result<Receipt, AppendError> {
+        limits::check(&batch)?;
+        let bytes = batch_bytes(&batch.records);
+        for _ in 0..HELPS {
+            if self.failing() {
+                self.try_again()?;
+            }
+            let index = self.index()?;
+            if self.closing() {
+                return Err(AppendError::Busy);
+            }
+            let from = origin(&index, &batch)?;
+            if self.failing() {
+                return Err(not_durable(&index, batch.stream, batch.first));
+            }
+            if !self.room_for(bytes) {
+                drop(index);
+                self.drain()?;
+                continue;
+            }
+            return self.admit(index, batch, class, from);
+        }
+        Err(AppendError::Busy)
+    }
+
+    /// Waits until a record is durable; answers the durable head.
+    pub(crate) fn sync(&self, stream: StreamId, seq: u64) -> Result<u64, AppendError> {
+        if let Some(durable) = self.durable(stream, seq)? {
+            return Ok(durable);
+        }
+        self.drain()?;
+        self.durable(stream, seq)?
+            .ok_or_else(|| self.since(stream, seq))
+    }
+
+    /// Writes everything that was accepted; false when the disk refused.
+    pub(crate) fn drain(&self) -> Result<bool, AppendError> {
+        let mut desk = self.desk()?;
+        while self.round(&mut desk)? {}
+        Ok(!self.failing())
+    }
+
+    /// Another attempt to write what is held, unless somebody is at it.
+    fn try_again(&self) -> Result<(), AppendError> {
+        match self.desk.try_lock() {
+            Ok(mut desk) => {
+                while self.round(&mut desk)? {}
+                Ok(())
+            }
+            Err(TryLockError::WouldBlock) => Ok(()),
+            Err(TryLockError::Poisoned(_)) => Err(AppendError::Poisoned),
+        }
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.look()
+            .streams
+            .values()
+            .map(|stream| stream.pending.len())
+            .sum()
+    }
+
+    fn room_for(&self, bytes: u64) -> bool {
+        let backlog = self.counters.backlog_bytes();
+        !self.queue.0.is_full()
+            && (backlog == 0 || backlog.saturating_add(bytes) <= self.backlog_limit)
+    }
+
+    fn admit(
+        &self,
+        mut index: MutexGuard<'_, Index>,
+        batch: Batch,
+        class: Class,
+        from: RecordDigest,
+    ) -> Result<Receipt, AppendError> {
+        let id = batch.stream;
+        let before = index.streams.get(&id).map(|stream| Before {
+            head: stream.head,
+            digest: stream.digest,
+            time: stream.time,
+        });
+        let (pending, receiver) = Pending::chain(batch, class, from, before);
+        let pending = Arc::new(pending);
+        match self.queue.0.try_send(Arc::clone(&pending)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                return Err(AppendError::Busy);
+            }
+        }
+        self.counters.queued(pending.bytes);
+        let stream = index
+            .streams
+            .entry(id)
+            .or_insert_with(|| Stream::starting(pending.first));
+        let (digest, time) = pending.tail();
+        (stream.head, stream.digest, stream.time) = (pending.last, digest, time);
+        stream.pending.push_back(Arc::clone(&pending));
+        let durable = stream.durable;
+        let receipt = Receipt {
+            first: pending.first,
+            last: pending.last,
+            digest,
+            durable,
+        };
+        let Some(receiver) = receiver else {
+            drop(index);
+            self.wake();
+            return Ok(receipt);
+        };
+        // Whoever gets the writer under the index's lock has everything admitted so far in the queue before it.
+        let desk = self.desk.try_lock().ok();
+        drop(index);
+        let durable = self.outcome(desk, &receiver)?;
+        Ok(Receipt {
+            durable: Some(durable),
+            ..receipt
+        })
+    }
+
+    fn outcome(&self, desk: Option<MutexGuard<'_, Desk>>, receiver: &Receiver<Outcome>) -> Outcome {
+        let Some(mut desk) = desk else {
+            self.wake();
+            return receiver.recv().map_err(|_| AppendError::Poisoned)?;
+        };
+        loop {
+            let more = self.round(&mut desk)?;
+            if let Ok(outcome) = receiver.try_recv() {
+                drop(desk);
+                if !self.queue.1.is_empty() {
+                    self.wake();
+                }
+                return outcome;
+            }
+            if !more {
+                return Err(AppendError::Poisoned);
+            }
+        }
+    }
+
+    fn durable(&self, id: StreamId, seq: u64) -> Result<Option<u64>, AppendError> {
+        let index = self.index()?;
+        let stream = index
+            .streams
+            .get(&id)
+            .ok_or(AppendError::Conflict { next: 0 })?;
+        if seq > stream.head {
+            return Err(AppendError::Conflict {
+                next: stream.head.saturating_add(1),
+            });
+        }
+        Ok(stream.durable.filter(|durable| *durable >= seq))
+    }
+
+    fn since(&self, id: StreamId, seq: u64) -> AppendError {
+        self.index()
+            .map_or(AppendError::Poisoned, |index| not_durable(&index, id, seq))
+    }
+
+    /// Takes the next group and commits it; false when there was none, or the disk refused.
+    fn round(&self, desk: &mut Desk) -> Result<bool, AppendError> {
+        let group = self.gather(desk);
+        if group.is_empty() {
+            return Ok(false);
+        }
+        let links = self.links(&group)?;
+        match desk.writer.commit(&group, links) {
+            Ok(placed) => self.committed(desk, &group, placed).map(|()| true),
+            Err(failure) => self.settle(desk, group, &failure).map(|()| false),
+        }
+    }
+
+    fn gather(&self, desk: &mut Desk) -> Vec<Arc<Pending>> {
+        let mut group = Vec::new();
+        let mut bytes = 0_u64;
+        while bytes < GROUP_BYTES {
+            let next = desk
+                .held
+                .pop_front()
+                .or_else(|| self.queue.1.try_recv().ok());
+            let Some(next) = next else { break };
+            bytes = bytes.saturating_add(next.bytes);
+            group.push(next);
+        }
+        group
+    }
+
+    fn links(
+        &self,
+        group: &[Arc<Pending>],
+    ) -> Result<HashMap<StreamId, crate::record::Place>, AppendError> {
+        let index = self.index()?;
+        let link = |pending: &Arc<Pending>| {
+            let place = index.streams.get(&pending.stream)?.last_place()?;
+            Some((pending.stream, place))
+        };
+        Ok(group.iter().filter_map(link).collect())
+    }
+
+    fn committed(
+        &self,
+        desk: &Desk,
+        group: &[Arc<Pending>],
+        placed: Vec<Placed>,
+    ) -> Result<(), AppendError> {
+        let mut index = self.index()?;
+        let mut places = placed.iter();
+        for pending in group {
+            let Some(stream) = index.streams.get_mut(&pending.stream) else {
+                continue;
+            };
+            for (record, placed) in pending.records.iter().zip(&mut places) {
+                stream.placed(record.seq, placed.place);
+            }
+            stream.durable = Some(pending.last);
+            stream.pending.pop_front();
+            self.counters.left(pending.bytes);
+        }
+        if desk.held.is_empty() {
+            self.failing.store(false, Ordering::Release);
+        }
+        drop(index);
+        for pending in group {
+            pending.answer(Ok(pending.last));
+        }
+        self.tell(group, placed);
+        Ok(())
+    }
+
+    fn tell(&self, group: &[Arc<Pending>], placed: Vec<Placed>) {
+        let follower = self
+            .follower
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let Some(follower) = follower else { return };
+        let chained = group
+            .iter()
+            .flat_map(|pending| pending.records.iter().map(move |record| (pending, record)));
+        let record = |((pending, chained), placed): ((&Arc<Pending>, _), Placed)| {
+            let record = pending.record(chained);
+            Record {
+                place: Some(placed.place),
+                content_places: placed.contents,
+                ..record
+            }
+        };
+        let records: Vec<Record> = chained.zip(placed).map(record).collect();
+        follower.committed(&records);
+    }
+
+    /// After a refusal: what was promised stays, in order; what was not, and has nothing promised behind it, is undone.
+    fn settle(
+        &self,
+        desk: &mut Desk,
+        group: Vec<Arc<Pending>>,
+        failure: &Failure,
+    ) -> Result<(), AppendError> {
+        let (cause, uncertain) = match failure {
+            Failure::CutBack(error) => (error.to_string(), 0),
+            Failure::Uncertain(error) => (error.to_string(), group.len()),
+        };
+        tracing::warn!(%cause, batches = group.len(), uncertain, "the disk refused a group");
+        let mut index = self.index()?;
+        let mut all: VecDeque<Arc<Pending>> = group.into();
+        all.extend(desk.held.drain(..));
+        all.extend(self.queue.1.try_iter());
+        let mut kept: VecDeque<Arc<Pending>> = VecDeque::new();
+        let mut needed = HashSet::new();
+        let mut dropped = Vec::new();
+        while let Some(pending) = all.pop_back() {
+            let position = all.len();
+            if position >= uncertain && !pending.promised() && !needed.contains(&pending.stream) {
+                undo(&mut index, &pending);
+                self.counters.left(pending.bytes);
+                dropped.push(pending);
+            } else {
+                needed.insert(pending.stream);
+                pending.promise(&cause);
+                kept.push_front(pending);
+            }
+        }
+        self.failing.store(!kept.is_empty(), Ordering::Release);
+        desk.held = kept;
+        for pending in dropped {
+            pending.answer(Err(refusal(&index, pending.stream, &cause)));
+        }
+        Ok(())
+    }
+}
+
+/// What the first record of a batch is chained to, if the batch may come next.
+fn origin(index: &Index, batch: &Batch) -> Result<RecordDigest, AppendError> {
+    match (index.streams.get(&batch.stream), batch.origin) {
+        (Some(_), Some(_)) => Err(AppendError::Invalid {
+            why: "an origin on a stream that exists",
+        }),
+        (None, Some(origin)) => Ok(origin),
+        (None, None) if batch.first == 0 => Ok(RecordDigest::ROOT),
+        (None, None) => Err(AppendError::Conflict { next: 0 }),
+        (Some(stream), None) if stream.head.checked_add(1) == Some(batch.first) => {
+            Ok(stream.digest)
+        }
+        (Some(stream), None) => Err(AppendError::Conflict {
+            next: stream.head.saturating_add(1),
+        }),
+    }
+}
+
+fn undo(index: &mut Index, pending: &Pending) {
+    let Some(stream) = index.streams.get_mut(&pending.stream) else {
+        return;
+    };
+    stream.pending.pop_back();
+    match pending.before {
+        Some(before) => {
+            (stream.head, stream.digest, stream.time) = (before.head, before.digest, before.time)
+        }
+        None => drop(index.streams.remove(&pending.stream)),
+    }
+}
+
+fn refusal(index: &Index, id: StreamId, cause: &str) -> AppendError {
+    match index.streams.get(&id).and_then(Stream::waiting) {
+        Some(since) => AppendError::NotDurable { since },
+        None => AppendError::Io {
+            cause: cause.to_owned(),
+        },
+    }
+}
+
+fn not_durable(index: &Index, id: StreamId, otherwise: u64) -> AppendError {
+    let since = index
+        .streams
+        .get(&id)
+        .and_then(Stream::waiting)
+        .unwrap_or(otherwise);
+    AppendError::NotDurable { since }
+}

@@ -1,0 +1,178 @@
+//! The real disk.
+//!
+//! - Files are made with mode 0600 where the system has modes.
+//! - Directory sync is skipped where the system has none (Windows); names are weaker there.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Access, Disk, SegmentFile};
+
+/// A directory of the file system.
+#[derive(Debug)]
+pub struct RealDisk {
+    root: PathBuf,
+}
+
+impl RealDisk {
+    /// The directory itself is made when it is absent.
+    ///
+    /// # Errors
+    /// What the file system answers.
+    pub fn create(root: &Path) -> io::Result<RealDisk> {
+        std::fs::create_dir_all(root)?;
+        Ok(RealDisk {
+            root: root.to_path_buf(),
+        })
+    }
+
+    /// A directory that is only read.
+    #[must_use]
+    pub fn at(root: &Path) -> RealDisk {
+        RealDisk {
+            root: root.to_path_buf(),
+        }
+    }
+
+    /// Opens or makes a file that only its owner can read.
+    pub(crate) fn private(root: &Path, name: &str) -> io::Result<File> {
+        private()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(root.join(name))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        if name.is_empty() {
+            self.root.clone()
+        } else {
+            self.root.join(name)
+        }
+    }
+}
+
+impl Disk for RealDisk {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let entries = match std::fs::read_dir(self.path(folder)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            // A name that is not UTF-8 is none of ours.
+            if let Ok(name) = entry?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn create_dir(&self, folder: &str) -> io::Result<()> {
+        std::fs::create_dir_all(self.path(folder))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
+        let file = private()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(self.path(name))?;
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn SegmentFile>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(access == Access::Write)
+            .open(self.path(name))?;
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        std::fs::rename(self.path(from), self.path(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        std::fs::remove_file(self.path(name))
+    }
+
+    #[cfg(unix)]
+    fn sync_dir(&self, folder: &str) -> io::Result<()> {
+        File::open(self.path(folder))?.sync_all()
+    }
+
+    #[cfg(not(unix))]
+    fn sync_dir(&self, _folder: &str) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn private() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes exist on unix only"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl SegmentFile for RealFile {
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let done = std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)?;
+            if done == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = bytes.get(done..).unwrap_or_default();
+            offset = offset.saturating_add(done as u64);
+        }
+        Ok(())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match read_once(&self.0, rest, offset.saturating_add(filled as u64)) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+}
+
+#[cfg(unix)]
+fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}

@@ -1,0 +1,11 @@
+//! What is derived from the log learns of new records here.
+
+use std::fmt::Debug;
+
+use crate::record::Record;
+
+/// Somebody who is told of every group once it is durable.
+pub trait Follower: Send + Sync + Debug {
+    /// Called after each durable group, in order, with places; called while the writer waits, so it should only hand over.
+    fn committed(&self, records: &[Record]);
+}

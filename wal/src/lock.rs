@@ -1,0 +1,57 @@
+//! The lock of a directory: one process writes.
+//!
+//! - The lock is the operating system's, so it goes with its process; the file's text only names the holder.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::disk::RealDisk;
+use crate::error::OpenError;
+use crate::format::LOCK_FILE;
+
+/// A held lock; dropping it lets go.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    pub(crate) fn take(directory: &Path) -> Result<Lock, OpenError> {
+        let mut file =
+            RealDisk::private(directory, LOCK_FILE).map_err(OpenError::io("open the lock file"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::Locked {
+                    holder: holder(&mut file),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(OpenError::io("lock")(error)),
+        }
+        // Who holds it is a courtesy to others; failing to say so is no reason not to go on.
+        let _ = name_holder(&mut file);
+        Ok(Lock { _file: file })
+    }
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let _ = file.take(256).read_to_string(&mut text);
+    let text = text.trim();
+    if text.is_empty() {
+        "unknown".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+fn name_holder(file: &mut File) -> std::io::Result<()> {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |passed| passed.as_secs());
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    writeln!(file, "pid={} since={since}", std::process::id())
+}

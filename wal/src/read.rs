@@ -1,0 +1,226 @@
+//! Reading a stream in order, from memory where it is not durable yet, from the segments where it is.
+//!
+//! - Every frame is checked when it is read; what does not verify is a gap with its place.
+//! - A reader holds no lock while it reads the disk.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::disk::{Access, Disk, SegmentFile};
+use crate::error::ReadError;
+use crate::format::frame::Frame;
+use crate::format::head::FrameKind;
+use crate::format::{Keys, segment_name};
+use crate::index::{Index, Stream};
+use crate::queue::Pending;
+use crate::record::{Entry, Gap, Place, Record, StreamId};
+use crate::segment::source::Source;
+
+/// Open files at most; more are closed and opened again.
+const OPEN: usize = 64;
+
+/// Segments opened for reading.
+#[derive(Debug)]
+pub(crate) struct Handles {
+    disk: Arc<dyn Disk>,
+    open: Mutex<HashMap<u64, Arc<dyn SegmentFile>>>,
+}
+
+impl Handles {
+    pub(crate) fn new(disk: Arc<dyn Disk>) -> Handles {
+        Handles {
+            disk,
+            open: Mutex::new(HashMap::new()),
+        }
+    }
+
+    pub(crate) fn get(&self, segment: u64) -> io::Result<Arc<dyn SegmentFile>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.get(&segment) {
+            return Ok(Arc::clone(file));
+        }
+        if open.len() >= OPEN {
+            open.clear();
+        }
+        let file = self.disk.open(&segment_name(segment), Access::Read)?;
+        open.insert(segment, Arc::clone(&file));
+        Ok(file)
+    }
+}
+
+/// One step of a read, decided under the index's lock and carried out without it.
+#[derive(Debug)]
+enum Step {
+    At(u64, Place),
+    Waiting(Arc<Pending>, u64),
+    Gap(Gap),
+    End,
+}
+
+/// What a read needs to know at each step.
+pub(crate) trait Lookup {
+    /// Looks at the index.
+    fn with_index<T>(&self, look: impl FnOnce(&Index) -> T) -> T;
+    /// The segments.
+    fn handles(&self) -> &Handles;
+    /// The directory's keys.
+    fn keys(&self) -> &Keys;
+}
+
+/// The entries of a stream, in order.
+#[derive(Debug)]
+pub(crate) struct Entries<L> {
+    lookup: L,
+    stream: StreamId,
+    next: Option<u64>,
+    to: u64,
+}
+
+impl<L: Lookup> Entries<L> {
+    pub(crate) fn new(lookup: L, stream: StreamId, from: u64, to: u64) -> Entries<L> {
+        Entries {
+            lookup,
+            stream,
+            next: Some(from),
+            to,
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        let Some(seq) = self.next.filter(|seq| *seq <= self.to) else {
+            return Step::End;
+        };
+        let to = self.to;
+        self.lookup
+            .with_index(|index| match index.streams.get(&self.stream) {
+                Some(stream) => step(index, stream, seq.max(stream.first), to),
+                None => Step::End,
+            })
+    }
+
+    fn entry(&mut self, step: Step) -> Option<Result<Entry, ReadError>> {
+        match step {
+            Step::End => None,
+            Step::Gap(gap) => {
+                self.next = gap.last.checked_add(1);
+                Some(Ok(Entry::Gap(gap)))
+            }
+            Step::Waiting(pending, seq) => {
+                self.next = seq.checked_add(1);
+                let index = usize::try_from(seq.checked_sub(pending.first)?).ok()?;
+                pending
+                    .records
+                    .get(index)
+                    .map(|record| Ok(Entry::Record(Box::new(pending.record(record)))))
+            }
+            Step::At(seq, place) => {
+                let read = self.lookup.handles().get(place.segment).and_then(|file| {
+                    let source = Source {
+                        file: file.as_ref(),
+                        segment: place.segment,
+                        keys: self.lookup.keys(),
+                    };
+                    entry(source, self.stream, seq, place)
+                });
+                match read {
+                    Ok(entry) => {
+                        self.next = seq.checked_add(1);
+                        Some(Ok(entry))
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        // The whole segment is gone: that is damage, not a refusal.
+                        self.next = seq.checked_add(1);
+                        Some(Ok(Entry::Gap(lost(seq, place, 0))))
+                    }
+                    Err(source) => {
+                        self.next = None;
+                        Some(Err(ReadError::Io {
+                            segment: place.segment,
+                            offset: place.offset,
+                            source,
+                        }))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<L: Lookup> Iterator for Entries<L> {
+    type Item = Result<Entry, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        self.entry(step)
+    }
+}
+
+fn step(index: &Index, stream: &Stream, seq: u64, to: u64) -> Step {
+    if seq > to || seq > stream.head {
+        return Step::End;
+    }
+    if let Some(place) = stream.place(seq) {
+        return Step::At(seq, place);
+    }
+    if stream.durable.is_none_or(|durable| seq > durable) {
+        let waiting = stream
+            .pending
+            .iter()
+            .find(|pending| (pending.first..=pending.last).contains(&seq));
+        return waiting.map_or(Step::End, |pending| Step::Waiting(Arc::clone(pending), seq));
+    }
+    let durable = stream.durable.unwrap_or(seq);
+    let last = stream
+        .next_placed(seq)
+        .map_or(durable, |next| next.saturating_sub(1).min(durable));
+    let gap = index.gap(stream, seq, last);
+    Step::Gap(Gap {
+        last: gap.last.min(to),
+        ..gap
+    })
+}
+
+fn entry(source: Source<'_>, stream: StreamId, seq: u64, place: Place) -> io::Result<Entry> {
+    let frame = source.frame(place.offset)?;
+    let ours = |frame: &Frame| {
+        frame.head.frame == FrameKind::Record
+            && frame.head.stream == stream
+            && frame.head.seq == seq
+    };
+    let Some(frame) = frame.filter(ours) else {
+        let bytes = source.head(place.offset)?.map_or(0, |head| head.length);
+        return Ok(Entry::Gap(lost(seq, place, bytes)));
+    };
+    let contents = source.contents(&frame)?;
+    let Frame {
+        head,
+        body,
+        contents: content_places,
+    } = frame;
+    Ok(Entry::Record(Box::new(Record {
+        stream,
+        seq,
+        time: head.time,
+        kind: head.kind,
+        schema: head.schema,
+        body,
+        contents,
+        digest: head.digest,
+        previous: head.previous,
+        tag: head.tag,
+        batch: head.batch,
+        place: Some(place),
+        content_places,
+    })))
+}
+
+fn lost(seq: u64, place: Place, bytes: u64) -> Gap {
+    Gap {
+        first: seq,
+        last: seq,
+        segment: place.segment,
+        offset: place.offset,
+        bytes,
+    }
+}

@@ -1,0 +1,60 @@
+//! What an open found: the report, in the words of the protocol.
+
+use crate::record::StreamId;
+
+/// The worst that was found, from good to bad.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// Nothing is missing.
+    #[default]
+    Clean,
+    /// A last group that was never acknowledged (or was damaged at the very tail) was cut off.
+    Torn,
+    /// Acknowledged records are missing at the end of a segment, or a segment is missing.
+    Truncated,
+    /// Bytes that were once durable cannot be read.
+    Damaged,
+}
+
+/// What was cut off the end of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The segment that was cut.
+    pub segment: u64,
+    /// Its length after the cut.
+    pub offset: u64,
+    /// How many bytes were cut.
+    pub bytes: u64,
+    /// The streams that are known to have had records there, and the last seq that each kept; none if it kept nothing.
+    pub after: Vec<(StreamId, Option<u64>)>,
+}
+
+/// A stretch of damage, as far as its owner is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The stream whose records are missing and their first and last seq; none when nobody can say.
+    pub lost: Option<(StreamId, u64, u64)>,
+    /// The segment.
+    pub segment: u64,
+    /// Where the damaged bytes begin.
+    pub offset: u64,
+    /// How many bytes are damaged; 0 when a whole segment is missing.
+    pub bytes: u64,
+}
+
+/// What an open found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// The worst of what follows.
+    pub state: State,
+    /// Whether the last writer closed the log.
+    pub closed: bool,
+    /// What was cut now.
+    pub cut: Option<Cut>,
+    /// What is damaged; the same at every open.
+    pub damaged: Vec<Damage>,
+    /// Why what is derived from the segments was built again, if it was.
+    pub rebuilt: Option<String>,
+    /// Whether the directory's key was made again from a segment.
+    pub key_restored: bool,
+}

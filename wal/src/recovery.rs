@@ -1,0 +1,368 @@
+//! From segments to an index: what opening a log, or reading one, begins with.
+//!
+//! - Changes nothing on disk; what is to be cut is only named.
+//! - Sealed segments are known by their footers, others by a scan.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::disk::{Access, Disk, SegmentFile, read_up_to};
+use crate::error::OpenError;
+use crate::format::control::{CutBody, Erasing, Opening};
+use crate::format::footer::Parts;
+use crate::format::head::FrameKind;
+use crate::format::header::{BadHeader, Header};
+use crate::format::{HEADER, KEY_FILE, Keys, SEGMENTS, VERSION, segment_name, segment_number};
+use crate::index::Index;
+use crate::record::StreamId;
+use crate::recovered::{Cut, Damage, Recovered, State};
+use crate::segment::judge::{Judged, judge};
+use crate::segment::scan::scan;
+use crate::segment::source::Source;
+
+/// A segment's file, opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) number: u64,
+    pub(crate) file: Arc<dyn SegmentFile>,
+    pub(crate) header: Option<Header>,
+}
+
+/// The last segment, when it can be written on.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pub(crate) number: u64,
+    pub(crate) end: u64,
+    pub(crate) parts: Parts,
+    /// Whether the file is longer than what counts.
+    pub(crate) longer: bool,
+}
+
+/// What the segments hold.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    pub(crate) keys: Keys,
+    pub(crate) key_file_missing: bool,
+    pub(crate) index: Index,
+    pub(crate) recovered: Recovered,
+    pub(crate) tail: Option<Tail>,
+    /// Segments that count up to an offset, where that is not written down yet.
+    pub(crate) unended: Vec<(u64, u64)>,
+    pub(crate) next_number: u64,
+    pub(crate) group: u64,
+    pub(crate) last: Option<(StreamId, u64)>,
+    pub(crate) erasing: Vec<Erasing>,
+    /// Cuts that earlier recoveries wrote down.
+    pub(crate) cuts: Vec<CutBody>,
+    pub(crate) bytes: u64,
+    pub(crate) segments: u64,
+}
+
+/// The directory's key and its segments, before anything is read from them.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    pub(crate) segments: Vec<Opened>,
+    pub(crate) key: Option<[u8; 32]>,
+    pub(crate) key_file_missing: bool,
+}
+
+/// Finds the segments and the key; fails on a newer version before anything is touched.
+pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
+    let names = disk
+        .list(SEGMENTS)
+        .map_err(OpenError::io("list segments"))?;
+    let mut numbers: Vec<u64> = names
+        .iter()
+        .filter_map(|name| segment_number(name))
+        .collect();
+    numbers.sort_unstable();
+    let mut segments = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        segments.push(opened(disk, number)?);
+    }
+    let written = segments
+        .iter()
+        .find_map(|segment| segment.header)
+        .map(|header| header.key);
+    let stored = stored_key(disk);
+    // The segments were made with their key; a key file that says otherwise is the one that is damaged.
+    let key = written.or(stored);
+    Ok(Survey {
+        segments,
+        key,
+        key_file_missing: key.is_some() && key != stored,
+    })
+}
+
+fn opened(disk: &dyn Disk, number: u64) -> Result<Opened, OpenError> {
+    let name = segment_name(number);
+    let file = disk
+        .open(&name, Access::Read)
+        .map_err(OpenError::io(&name))?;
+    let bytes = read_up_to(file.as_ref(), 0, HEADER).map_err(OpenError::io(&name))?;
+    match Header::decode(&bytes) {
+        Ok(header) => Ok(Opened {
+            number,
+            file,
+            header: (header.segment == number).then_some(header),
+        }),
+        Err(BadHeader::Damaged) => Ok(Opened {
+            number,
+            file,
+            header: None,
+        }),
+        Err(BadHeader::Newer(version)) => Err(OpenError::Newer {
+            version,
+            known: VERSION,
+        }),
+    }
+}
+
+fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {
+    let file = disk.open(KEY_FILE, Access::Read).ok()?;
+    if file.len().ok()? != 32 {
+        return None;
+    }
+    read_up_to(file.as_ref(), 0, 32).ok()?.try_into().ok()
+}
+
+/// Reads what the segments hold.
+pub(crate) fn find(survey: Survey, key: [u8; 32]) -> Result<Findings, OpenError> {
+    let Survey {
+        segments,
+        key_file_missing,
+        ..
+    } = survey;
+    let mut findings = Findings::empty(Keys::of(key));
+    findings.key_file_missing = key_file_missing;
+    findings.recovered.key_restored = key_file_missing;
+    findings.segments = segments.len() as u64;
+    let ends = ends(&segments, &findings.keys).map_err(OpenError::io("read openings"))?;
+    let last = segments.last().map(|segment| segment.number);
+    for segment in &segments {
+        let end = ends.get(&segment.number).copied();
+        let what = segment_name(segment.number);
+        findings
+            .take(segment, end, last == Some(segment.number))
+            .map_err(OpenError::io(what))?;
+    }
+    findings.missing(&segments);
+    findings.next_number = last.map_or(0, |last| last.saturating_add(1));
+    findings.report();
+    Ok(findings)
+}
+
+/// Up to where segments count, as later openings say.
+fn ends(segments: &[Opened], keys: &Keys) -> io::Result<BTreeMap<u64, u64>> {
+    let mut ends = BTreeMap::new();
+    for segment in segments {
+        let frame = segment.source(keys).frame(HEADER)?;
+        let opening = frame.filter(|frame| frame.head.frame == FrameKind::Opening);
+        if let Some(opening) = opening.and_then(|frame| Opening::decode(&frame.body)) {
+            ends.extend(opening.ends);
+        }
+    }
+    Ok(ends)
+}
+
+impl Opened {
+    pub(crate) fn source<'a>(&'a self, keys: &'a Keys) -> Source<'a> {
+        Source {
+            file: self.file.as_ref(),
+            segment: self.number,
+            keys,
+        }
+    }
+}
+
+impl Findings {
+    fn empty(keys: Keys) -> Findings {
+        Findings {
+            keys,
+            key_file_missing: false,
+            index: Index::default(),
+            recovered: Recovered {
+                closed: true,
+                ..Recovered::default()
+            },
+            tail: None,
+            unended: Vec::new(),
+            next_number: 0,
+            group: 0,
+            last: None,
+            erasing: Vec::new(),
+            cuts: Vec::new(),
+            bytes: 0,
+            segments: 0,
+        }
+    }
+
+    fn take(&mut self, segment: &Opened, end: Option<u64>, is_last: bool) -> io::Result<()> {
+        let length = segment.file.len()?;
+        self.bytes = self.bytes.saturating_add(length);
+        if segment.header.is_none() && end.is_none_or(|end| end > 0) && length > HEADER {
+            let hole = Damage {
+                lost: None,
+                segment: segment.number,
+                offset: 0,
+                bytes: HEADER,
+            };
+            self.recovered.damaged.push(hole);
+        }
+        let keys = self.keys;
+        if let Some((footer, parts)) = segment.source(&keys).footer()?.filter(|_| end.is_none()) {
+            let head = segment.source(&keys).head(footer)?;
+            self.group = self.group.max(head.map_or(0, |head| head.group));
+            self.last = head.and_then(|head| head.before).or(self.last);
+            self.recovered.closed = true;
+            self.index.merge(segment.number, parts);
+            return Ok(());
+        }
+        self.scanned(segment, end, is_last, length)
+    }
+
+    fn scanned(
+        &mut self,
+        segment: &Opened,
+        end: Option<u64>,
+        is_last: bool,
+        length: u64,
+    ) -> io::Result<()> {
+        let keys = self.keys;
+        let scan = scan(segment.source(&keys), end.unwrap_or(u64::MAX))?;
+        // Only the last segment can have a group that was never acknowledged.
+        let synced = if is_last { 0 } else { u64::MAX };
+        let judged = judge(&scan, synced);
+        for (head, body) in scan
+            .controls
+            .iter()
+            .filter(|(head, _)| head.place.offset < judged.end)
+        {
+            match head.frame {
+                FrameKind::Erasing => self.erasing.extend(Erasing::decode(body)),
+                FrameKind::Cut => self.cuts.extend(CutBody::decode(body)),
+                _ => {}
+            }
+        }
+        if !is_last && end.is_none_or(|end| end > length) {
+            // Neither sealed nor given up: its end is missing.
+            let at = Damage {
+                lost: None,
+                segment: segment.number,
+                offset: length,
+                bytes: 0,
+            };
+            self.recovered.damaged.push(at);
+            self.recovered.state = self.recovered.state.max(State::Truncated);
+        }
+        self.group = self.group.max(judged.group);
+        self.last = judged.last.or(self.last);
+        self.recovered.closed = judged.closed;
+        if is_last {
+            self.tail(segment, &judged, length);
+        }
+        self.index.merge(segment.number, judged.parts);
+        Ok(())
+    }
+
+    fn tail(&mut self, segment: &Opened, judged: &Judged, length: u64) {
+        let empty = judged.end <= HEADER;
+        if judged.cut > 0 || (empty && length > 0 && segment.header.is_none()) {
+            let after = judged
+                .cut_streams
+                .iter()
+                .map(|(stream, first)| (*stream, self.kept_before(*stream, *first)));
+            let bytes = if judged.cut > 0 { judged.cut } else { length };
+            let offset = judged.end.min(length);
+            self.recovered.cut = Some(Cut {
+                segment: segment.number,
+                offset,
+                bytes,
+                after: after.collect(),
+            });
+        }
+        if segment.header.is_none() || empty {
+            // A segment whose making was interrupted, or that cannot say whose it is, is not written on.
+            self.unended
+                .push((segment.number, if empty { 0 } else { judged.end }));
+            return;
+        }
+        let parts = judged.parts.clone();
+        self.tail = Some(Tail {
+            number: segment.number,
+            end: judged.end,
+            parts,
+            longer: length > judged.end,
+        });
+    }
+
+    fn kept_before(&self, stream: StreamId, first: u64) -> Option<u64> {
+        let kept = self.index.streams.get(&stream).map(|stream| stream.head);
+        first.checked_sub(1).or(kept)
+    }
+
+    fn missing(&mut self, segments: &[Opened]) {
+        let numbers: Vec<u64> = segments.iter().map(|segment| segment.number).collect();
+        for pair in numbers.windows(2) {
+            if let [before, after] = pair
+                && after - before > 1
+            {
+                self.recovered.damaged.push(Damage {
+                    lost: None,
+                    segment: before + 1,
+                    offset: 0,
+                    bytes: 0,
+                });
+                self.recovered.state = self.recovered.state.max(State::Truncated);
+            }
+        }
+    }
+
+    fn report(&mut self) {
+        let mut streams: Vec<StreamId> = self.index.streams.keys().copied().collect();
+        streams.sort_unstable();
+        let mut owned = Vec::new();
+        for id in streams {
+            for gap in self.index.gaps(id) {
+                owned.push((gap.segment, gap.offset));
+                self.recovered.damaged.push(Damage {
+                    lost: Some((id, gap.first, gap.last)),
+                    segment: gap.segment,
+                    offset: gap.offset,
+                    bytes: gap.bytes,
+                });
+            }
+        }
+        for (segment, holes) in &self.index.holes {
+            for hole in holes
+                .iter()
+                .filter(|hole| !owned.contains(&(*segment, hole.offset)))
+            {
+                let damage = Damage {
+                    lost: None,
+                    segment: *segment,
+                    offset: hole.offset,
+                    bytes: hole.bytes,
+                };
+                self.recovered.damaged.push(damage);
+            }
+        }
+        let torn = if self.recovered.cut.is_some() {
+            State::Torn
+        } else {
+            State::Clean
+        };
+        let truncated_only = self
+            .recovered
+            .damaged
+            .iter()
+            .all(|damage| damage.bytes == 0);
+        let damaged = if truncated_only {
+            self.recovered.state
+        } else {
+            State::Damaged
+        };
+        self.recovered.state = self.recovered.state.max(torn).max(damaged);
+    }
+}

@@ -1,0 +1,334 @@
+//! The log: opened, appended to, read, closed.
+//!
+//! - One `Wal` holds a directory at a time; it is `Send` and `Sync`, and every method takes `&self`.
+//! - Dropping it writes what was accepted and closes it, as far as the disk lets it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::commit::Shared;
+use crate::disk::{Disk, RealDisk};
+use crate::error::{AppendError, CloseError, OpenError, ReadError};
+use crate::follow::Follower;
+use crate::format::control::CutBody;
+use crate::format::head::FrameKind;
+use crate::format::{Keys, SEGMENTS};
+use crate::index::Index;
+use crate::key;
+use crate::lock::Lock;
+use crate::read::{Entries, Handles, Lookup};
+use crate::record::{Batch, Class, Entry, Heads, Receipt, StreamId, StreamInfo};
+use crate::recovered::Recovered;
+use crate::recovery::{Findings, find, survey};
+use crate::stats::{Counters, Stats};
+use crate::writer::{Failure, Start, Writer};
+
+/// How often the disk is asked again after it refused.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// How a log is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// A segment that would grow beyond this many bytes is sealed first; 64 MiB by default.
+    pub segment_size: u64,
+    /// Accepted and not yet durable records take at most about this many bytes of frames; 64 MiB by default.
+    pub backlog: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            segment_size: 64 << 20,
+            backlog: 64 << 20,
+        }
+    }
+}
+
+impl Options {
+    /// Sets the size at which segments are sealed, in bytes.
+    #[must_use]
+    pub fn segment_size(self, bytes: u64) -> Options {
+        Options {
+            segment_size: bytes,
+            ..self
+        }
+    }
+
+    /// Sets the limit of the backlog, in bytes.
+    #[must_use]
+    pub fn backlog(self, bytes: u64) -> Options {
+        Options {
+            backlog: bytes,
+            ..self
+        }
+    }
+}
+
+/// A write-ahead log in a directory.
+#[derive(Debug)]
+pub struct Wal {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    closed: bool,
+    _lock: Option<Lock>,
+}
+
+impl Wal {
+    /// Opens a directory, making it when it is absent: takes its lock, recovers, cuts what was never acknowledged.
+    ///
+    /// # Errors
+    /// [`OpenError`]; damage is no error but part of [`Recovered`].
+    pub fn open(directory: &Path, options: Options) -> Result<(Wal, Recovered), OpenError> {
+        let disk = RealDisk::create(directory).map_err(OpenError::io("make the directory"))?;
+        let lock = Lock::take(directory)?;
+        Wal::open_locked(Arc::new(disk), options, Some(lock))
+    }
+
+    /// Opens a log on any disk, without a lock.
+    ///
+    /// # Errors
+    /// As [`Wal::open`].
+    pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<(Wal, Recovered), OpenError> {
+        Wal::open_locked(disk, options, None)
+    }
+
+    fn open_locked(
+        disk: Arc<dyn Disk>,
+        options: Options,
+        lock: Option<Lock>,
+    ) -> Result<(Wal, Recovered), OpenError> {
+        let survey = survey(disk.as_ref())?;
+        let fresh = survey.key.is_none();
+        let key = survey.key.map_or_else(key::random, Ok)?;
+        if fresh {
+            disk.create_dir(SEGMENTS)
+                .map_err(OpenError::io("make the folder of segments"))?;
+        }
+        if fresh || survey.key_file_missing {
+            key::store(disk.as_ref(), &key)?;
+        }
+        let findings = find(survey, key)?;
+        let recovered = findings.recovered.clone();
+        let shared = Arc::new(begin(disk, findings, options));
+        let thread = spawn(&shared)?;
+        Ok((
+            Wal {
+                shared,
+                thread: Some(thread),
+                closed: false,
+                _lock: lock,
+            },
+            recovered,
+        ))
+    }
+
+    /// The directory's secret, made at its creation: what stream ids are derived with.
+    #[must_use]
+    pub fn key(&self) -> [u8; 32] {
+        self.shared.keys.directory
+    }
+
+    /// Appends a batch, whole or not at all.
+    ///
+    /// # Errors
+    /// [`AppendError`]; each kind says whether anything may be left of the batch.
+    pub fn append(&self, batch: Batch, class: Class) -> Result<Receipt, AppendError> {
+        self.shared.append(batch, class)
+    }
+
+    /// Waits until a record is durable, and answers the stream's durable head.
+    ///
+    /// # Errors
+    /// `NotDurable` when the disk refuses, `Conflict` when the record was never accepted.
+    pub fn sync(&self, stream: StreamId, seq: u64) -> Result<u64, AppendError> {
+        self.shared.sync(stream, seq)
+    }
+
+    /// Waits until everything accepted is durable; false when the disk refuses some of it.
+    ///
+    /// # Errors
+    /// `Poisoned`.
+    pub fn sync_all(&self) -> Result<bool, AppendError> {
+        self.shared.drain()
+    }
+
+    /// How far a stream reaches; none when there is no such stream.
+    #[must_use]
+    pub fn heads(&self, stream: StreamId) -> Option<Heads> {
+        self.shared
+            .look()
+            .streams
+            .get(&stream)
+            .map(|stream| stream.heads())
+    }
+
+    /// All streams, by id.
+    #[must_use]
+    pub fn streams(&self) -> Vec<StreamInfo> {
+        self.shared.look().infos()
+    }
+
+    /// The records `from ..= to` of a stream that are there, in order, with gaps where damage took some.
+    /// What is accepted but not durable is read from memory. The iterator holds no lock and needs no `Wal` to stay open.
+    pub fn read(
+        &self,
+        stream: StreamId,
+        from: u64,
+        to: u64,
+    ) -> impl Iterator<Item = Result<Entry, ReadError>> + Send + use<> {
+        Entries::new(Arc::clone(&self.shared), stream, from, to)
+    }
+
+    /// The first accepted seq of a stream that waits because it is not durable; none when all is.
+    #[must_use]
+    pub fn not_durable_since(&self, stream: StreamId) -> Option<u64> {
+        self.shared
+            .look()
+            .streams
+            .get(&stream)
+            .and_then(|stream| stream.waiting())
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let streams = self.shared.look().streams.len() as u64;
+        self.shared.counters.stats(streams)
+    }
+
+    /// Has somebody told of every group that becomes durable from now on.
+    pub fn follow(&self, follower: Arc<dyn Follower>) {
+        self.shared.follow(follower);
+    }
+
+    /// Writes what was accepted, then a closing record. Never hangs; after an error the log is closed all the same.
+    ///
+    /// # Errors
+    /// [`CloseError`].
+    pub fn close(mut self) -> Result<(), CloseError> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<(), CloseError> {
+        if std::mem::replace(&mut self.closed, true) {
+            return Ok(());
+        }
+        self.shared.stop_admission();
+        let outcome = farewell(&self.shared);
+        self.shared.wake();
+        if let Some(thread) = self.thread.take() {
+            // It ends at its next look at the queue; a panic in it has poisoned the locks already.
+            let _ = thread.join();
+        }
+        outcome
+    }
+}
+
+impl Drop for Wal {
+    fn drop(&mut self) {
+        if let Err(error) = self.finish() {
+            tracing::warn!(%error, "the log was not closed cleanly");
+        }
+    }
+}
+
+impl Lookup for Arc<Shared> {
+    fn with_index<T>(&self, look: impl FnOnce(&Index) -> T) -> T {
+        look(&self.look())
+    }
+
+    fn handles(&self) -> &Handles {
+        &self.handles
+    }
+
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+}
+
+fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
+    let counters = Arc::new(Counters::default());
+    counters.found(findings.segments, findings.bytes);
+    let Findings {
+        keys,
+        index,
+        tail,
+        unended,
+        next_number,
+        group,
+        last,
+        recovered,
+        ..
+    } = findings;
+    let start = Start {
+        next_number,
+        group,
+        before: last,
+        unended,
+    };
+    let mut writer = Writer::new(
+        Arc::clone(&disk),
+        keys,
+        options.segment_size,
+        start,
+        Arc::clone(&counters),
+    );
+    if let Some(tail) = tail {
+        writer.resume(tail);
+    }
+    if let Some(cut) = &recovered.cut {
+        let body = CutBody {
+            segment: cut.segment,
+            offset: cut.offset,
+            bytes: cut.bytes,
+        };
+        note(&mut writer, FrameKind::Cut, &body.encode());
+    }
+    Shared::new(disk, keys, index, writer, counters, options.backlog)
+}
+
+/// Writes a control frame that only reports: on a full disk the log is opened without it.
+fn note(writer: &mut Writer, frame: FrameKind, body: &[u8]) {
+    if let Err(Failure::CutBack(error) | Failure::Uncertain(error)) = writer.control(frame, body) {
+        tracing::warn!(%error, ?frame, "a note could not be written");
+    }
+}
+
+fn spawn(shared: &Arc<Shared>) -> Result<JoinHandle<()>, OpenError> {
+    let shared = Arc::clone(shared);
+    let run = move || {
+        while !shared.closing() {
+            if shared.failing() {
+                let _ = shared.wake.1.recv_timeout(RETRY);
+            } else if shared.wake.1.recv().is_err() {
+                break;
+            }
+            if shared.drain().is_err() {
+                break;
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("recount-wal".to_owned())
+        .spawn(run)
+        .map_err(OpenError::io("start the writer's thread"))
+}
+
+fn farewell(shared: &Shared) -> Result<(), CloseError> {
+    let written = shared.drain().map_err(|_| CloseError::Poisoned)?;
+    if !written {
+        return Err(CloseError::NotDurable {
+            batches: shared.held(),
+        });
+    }
+    let mut desk = shared.desk().map_err(|_| CloseError::Poisoned)?;
+    match desk.writer.control(FrameKind::Closing, &[]) {
+        Ok(()) => Ok(()),
+        Err(Failure::CutBack(error) | Failure::Uncertain(error)) => Err(CloseError::Io {
+            cause: error.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,333 @@
+//! The one hand that writes: groups of frames, each synced before the next is written.
+//!
+//! - A failed write is cut back and the cut is synced; only then is nothing left of it.
+//! - A failed sync is never tried again: the segment is given up, and the next one says up to where it counts.
+//! - A segment's file is never recycled.
+
+mod group;
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::disk::{Access, Disk, SegmentFile};
+use crate::format::control::Opening;
+use crate::format::footer::{Parts, trailer};
+use crate::format::head::{FrameKind, Head};
+use crate::format::header::Header;
+use crate::format::{HEADER, Keys, SEGMENTS, segment_name};
+use crate::queue::Pending;
+use crate::record::{ContentPlace, Place, StreamId};
+use crate::recovery::Tail;
+use crate::stats::Counters;
+use group::Group;
+
+/// Why a group is not on disk.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nothing is left of it.
+    CutBack(io::Error),
+    /// It may be there or not; the segment is given up.
+    Uncertain(io::Error),
+}
+
+/// Where a record and its contents came to stand.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) place: Place,
+    pub(crate) contents: Vec<ContentPlace>,
+}
+
+#[derive(Debug)]
+struct Current {
+    number: u64,
+    file: Arc<dyn SegmentFile>,
+    /// Everything before is synced.
+    end: u64,
+    parts: Parts,
+}
+
+/// Writes segments.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    disk: Arc<dyn Disk>,
+    keys: Keys,
+    segment_size: u64,
+    current: Option<Current>,
+    next_number: u64,
+    group: u64,
+    before: Option<(StreamId, u64)>,
+    unended: Vec<(u64, u64)>,
+    counters: Arc<Counters>,
+}
+
+/// Where a writer starts.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) next_number: u64,
+    pub(crate) group: u64,
+    pub(crate) before: Option<(StreamId, u64)>,
+    pub(crate) unended: Vec<(u64, u64)>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        keys: Keys,
+        segment_size: u64,
+        start: Start,
+        counters: Arc<Counters>,
+    ) -> Writer {
+        let Start {
+            next_number,
+            group,
+            before,
+            unended,
+        } = start;
+        Writer {
+            disk,
+            keys,
+            segment_size,
+            current: None,
+            next_number,
+            group,
+            before,
+            unended,
+            counters,
+        }
+    }
+
+    /// Goes on in a segment that was found; what stands behind its end is cut first. If that fails, a new segment is begun instead.
+    pub(crate) fn resume(&mut self, tail: Tail) {
+        match self.reopen(&tail) {
+            Ok(file) => {
+                self.current = Some(Current {
+                    number: tail.number,
+                    file,
+                    end: tail.end,
+                    parts: tail.parts,
+                })
+            }
+            Err(_) => self.unended.push((tail.number, tail.end)),
+        }
+    }
+
+    fn reopen(&self, tail: &Tail) -> io::Result<Arc<dyn SegmentFile>> {
+        let file = self.disk.open(&segment_name(tail.number), Access::Write)?;
+        if tail.longer {
+            file.truncate(tail.end)?;
+        }
+        // What was read may have come from memory: what is served from now on must be durable.
+        file.sync_data()?;
+        Ok(file)
+    }
+
+    /// Writes and syncs batches as one group. `links`: the last frame of each stream.
+    pub(crate) fn commit(
+        &mut self,
+        batches: &[Arc<Pending>],
+        links: HashMap<StreamId, Place>,
+    ) -> Result<Vec<Placed>, Failure> {
+        let bytes = batches
+            .iter()
+            .map(|batch| batch.bytes)
+            .fold(0, u64::saturating_add);
+        self.make_room(bytes)?;
+        let mut group = self.group()?;
+        group.links = links;
+        group.before = self.before;
+        batches.iter().for_each(|batch| group.batch(batch));
+        let Group {
+            bytes,
+            heads,
+            placed,
+            before,
+            ..
+        } = group;
+        self.write(&bytes)?;
+        self.before = before;
+        if let Some(current) = &mut self.current {
+            heads.iter().for_each(|head| current.parts.add(head));
+        }
+        Ok(placed)
+    }
+
+    /// Writes and syncs a control frame as a group of its own.
+    pub(crate) fn control(&mut self, frame: FrameKind, body: &[u8]) -> Result<(), Failure> {
+        self.make_room(body.len() as u64)?;
+        let mut group = self.group()?;
+        group.before = self.before;
+        group.control(frame, body);
+        let bytes = group.bytes;
+        self.write(&bytes)
+    }
+
+    /// The segment that is written on, and up to where it is synced.
+    pub(crate) fn position(&self) -> Option<Place> {
+        self.current.as_ref().map(|current| Place {
+            segment: current.number,
+            offset: current.end,
+        })
+    }
+
+    fn make_room(&mut self, bytes: u64) -> Result<(), Failure> {
+        let full = |current: &Current| {
+            !current.parts.streams.is_empty()
+                && current.end.saturating_add(bytes) > self.segment_size
+        };
+        if self.current.as_ref().is_some_and(full) {
+            self.seal().map_err(spared)?;
+        }
+        if self.current.is_none() {
+            self.begin().map_err(Failure::CutBack)?;
+        }
+        Ok(())
+    }
+
+    fn group(&mut self) -> Result<Group, Failure> {
+        self.group = self.group.saturating_add(1);
+        let current = self
+            .current
+            .as_ref()
+            .ok_or_else(|| Failure::CutBack(io::ErrorKind::NotFound.into()))?;
+        Ok(Group::new(
+            self.keys,
+            self.group,
+            Place {
+                segment: current.number,
+                offset: current.end,
+            },
+        ))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(current) = self.current.as_mut() else {
+            return Err(Failure::CutBack(io::ErrorKind::NotFound.into()));
+        };
+        if let Err(error) = current.file.write_at(bytes, current.end) {
+            let cut = current
+                .file
+                .truncate(current.end)
+                .and_then(|()| current.file.sync_data());
+            return Err(match cut {
+                Ok(()) => Failure::CutBack(error),
+                Err(_) => self.give_up(error),
+            });
+        }
+        let started = Instant::now();
+        if let Err(error) = current.file.sync_data() {
+            return Err(self.give_up(error));
+        }
+        self.counters.synced(started.elapsed(), bytes.len() as u64);
+        current.end = current.end.saturating_add(bytes.len() as u64);
+        Ok(())
+    }
+
+    fn give_up(&mut self, error: io::Error) -> Failure {
+        if let Some(current) = self.current.take() {
+            tracing::warn!(segment = current.number, end = current.end, %error, "segment given up");
+            self.unended.push((current.number, current.end));
+        }
+        Failure::Uncertain(error)
+    }
+
+    fn seal(&mut self) -> Result<(), Failure> {
+        let Some(current) = &self.current else {
+            return Ok(());
+        };
+        let (footer, body) = (current.end, current.parts.encode());
+        let mut group = self.group()?;
+        group.before = self.before;
+        group.control(FrameKind::Footer, &body);
+        let mut bytes = group.bytes;
+        bytes.extend(trailer(footer, &self.keys));
+        self.write(&bytes)?;
+        self.current = None;
+        Ok(())
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        let number = self.next_number;
+        let name = segment_name(number);
+        let made = self.disk.create(&name);
+        if made
+            .as_ref()
+            .is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+        {
+            self.skip(number);
+        }
+        let file = made?;
+        match self.opening(number, file.as_ref()) {
+            Ok(end) => {
+                self.next_number = number.saturating_add(1);
+                self.unended.clear();
+                self.counters.segment();
+                self.current = Some(Current {
+                    number,
+                    file,
+                    end,
+                    parts: Parts::default(),
+                });
+                Ok(())
+            }
+            Err(error) => {
+                if self.disk.remove(&name).is_err() {
+                    self.skip(number);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn skip(&mut self, number: u64) {
+        self.unended.push((number, 0));
+        self.next_number = number.saturating_add(1);
+    }
+
+    fn opening(&mut self, number: u64, file: &dyn SegmentFile) -> io::Result<u64> {
+        let mut bytes = Header {
+            segment: number,
+            key: self.keys.directory,
+            compression: 0,
+        }
+        .encode();
+        self.group = self.group.saturating_add(1);
+        let mut group = Group::new(
+            self.keys,
+            self.group,
+            Place {
+                segment: number,
+                offset: HEADER,
+            },
+        );
+        group.before = self.before;
+        group.control(
+            FrameKind::Opening,
+            &Opening {
+                ends: self.unended.clone(),
+            }
+            .encode(),
+        );
+        bytes.extend(group.bytes);
+        file.write_at(&bytes, 0)?;
+        let started = Instant::now();
+        file.sync_data()?;
+        self.disk.sync_dir(SEGMENTS)?;
+        self.counters.synced(started.elapsed(), bytes.len() as u64);
+        Ok(bytes.len() as u64)
+    }
+}
+
+/// A failure before the batch was touched leaves nothing of the batch, whatever it left of the segment.
+fn spared(failure: Failure) -> Failure {
+    match failure {
+        Failure::CutBack(error) | Failure::Uncertain(error) => Failure::CutBack(error),
+    }
+}
+
+/// A head with place, group and base set.
+fn placed_head(mut head: Head, place: Place, group: u64, base: u64) -> Head {
+    (head.place, head.group, head.base) = (place, group, base);
+    head
+}
