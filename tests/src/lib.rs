@@ -1,0 +1,6 @@
+//! What the workspace is tested with: an independent validator of requests, a naive interpreter of logs, generators.
+//!
+//! - Nothing here shares code with the renderer or the fold that it judges: [`validator`] and [`model`] read and write
+//!   `serde_json` values only.
+
+pub mod validator;
