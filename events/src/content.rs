@@ -27,7 +27,8 @@ pub enum Shape {
     Blocks,
     /// Raw bytes of a tool (`bytes`, base64 in JSON): one block (index 0) of form [`crate::Form::Bytes`].
     Bytes,
-    /// Nothing: the field was absent or null.
+    /// Nothing: the field was absent or null. The calls that OpenAI's chat dialect puts beside a message's content are blocks all the
+    /// same, here as behind a string or a list.
     Absent,
 }
 

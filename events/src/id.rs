@@ -91,6 +91,22 @@ pub struct Millis(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Digest(pub [u8; 32]);
 
+impl Digest {
+    /// The digest of 64 hexadecimal digits; `None` for anything else.
+    #[must_use]
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let start = at.checked_mul(2)?;
+            *byte = u8::from_str_radix(digits.get(start..start.checked_add(2)?)?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -4,6 +4,8 @@
 //! - The commitment is blake3 keyed with the salt: it says nothing about the bytes once the salt is gone.
 
 use crate::Digest;
+use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::sync::Arc;
 use bincode::{Decode, Encode};
 
@@ -77,6 +79,16 @@ impl Text {
         match &self.held {
             Held::Here(bytes) => Some(bytes),
             Held::Lost | Held::Erased => None,
+        }
+    }
+
+    /// The words that it says, if at hand: those of a plain text or of a JSON string, where halves of surrogate pairs read as U+FFFD.
+    /// Other JSON says itself; of bytes, what is not UTF-8 reads as U+FFFD. Names are compared by their words.
+    pub fn words(&self) -> Option<Cow<'_, str>> {
+        let bytes = self.bytes()?;
+        match (self.form, core::str::from_utf8(bytes)) {
+            (Form::Json, Ok(raw)) => Some(crate::raw::words(raw).unwrap_or(Cow::Borrowed(raw))),
+            _ => Some(String::from_utf8_lossy(bytes)),
         }
     }
 

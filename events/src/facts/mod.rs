@@ -56,9 +56,10 @@ impl Block {
     /// Its raw JSON, if at hand.
     #[must_use]
     pub fn json(&self) -> Option<&str> {
-        match self.raw.form {
-            crate::Form::Bytes => None,
-            crate::Form::Plain | crate::Form::Json => self.raw.as_str(),
+        if self.raw.form == crate::Form::Json {
+            self.raw.as_str()
+        } else {
+            None
         }
     }
 
