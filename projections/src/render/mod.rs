@@ -3,18 +3,30 @@
 //! - Total: for any timeline and any profile there is an answer.
 //! - Pure: equal timelines and profiles give equal bytes.
 
+mod block;
 mod body;
+mod context;
+mod entry;
+mod header;
+mod json;
+mod outcome;
+mod params;
+mod pen;
+mod picture;
 mod piece;
 mod prompt;
 mod request;
+mod result;
+mod server;
+mod speech;
+mod table;
+mod thinking;
+mod track;
+mod view;
 
 pub use piece::{Category, LeftOut, Piece, PieceRole, Reason, Repair, RepairKind, Why};
 pub use prompt::Prompt;
 pub use request::{Budget, By, ByBytes, Counts, Excess, Outcome, Projection, Request};
-
-use crate::List;
-use alloc::vec::Vec;
-use recount_events::Digest;
 
 /// The version of fold, repair and render that this crate writes.
 pub const RENDERING: u32 = 1;
@@ -22,20 +34,5 @@ pub const RENDERING: u32 = 1;
 /// Renders a timeline from nothing.
 #[must_use]
 pub fn project(request: &Request<'_>) -> Projection {
-    Projection {
-        outcome: Outcome::WaitingPerson,
-        digest: Digest([0; 32]),
-        tokens: 0,
-        by: By::default(),
-        estimate: 0,
-        max_tokens: 0,
-        bytes: 0,
-        images: 0,
-        pieces: List::new_sync(),
-        repairs: List::new_sync(),
-        left_out: List::new_sync(),
-        params_left_out: Vec::new(),
-        params: "{}".into(),
-        wire: request.wire,
-    }
+    Prompt::render(request).project(request)
 }

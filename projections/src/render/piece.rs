@@ -65,6 +65,8 @@ pub struct Piece {
     pub category: Category,
     /// The block that put it there; of a replaced block the replaced one, of a made-up result the call.
     pub source: BlockId,
+    /// The block under which its tokens are counted: the source, or the block of a `replace` event; `None`: words of the engine.
+    pub counted: Option<BlockId>,
     /// Why it looks as it does.
     pub why: Why,
     /// The canonical bytes.
@@ -79,6 +81,8 @@ pub struct Piece {
     pub tokens_before: u64,
     /// Bytes of all pieces before it, separators and closers of their messages included.
     pub bytes_before: u64,
+    /// On Chat: an item of `tool_calls`.
+    pub(crate) call: bool,
 }
 
 /// What was mended so that the provider accepts the prompt.

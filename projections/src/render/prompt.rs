@@ -1,35 +1,223 @@
 //! A prompt that grows with its timeline.
 //!
 //! - Persistent: cloning is O(1), clones share their pieces.
-//! - `update` after any change equals a render from nothing.
+//! - `update` after any change equals a render from nothing, as long as the counts give the same answers.
+//! - Two tracks: the prompt as it is asked for, and, while an open tool loop forbids thinking, the prompt without thinking.
 
-use crate::render::{Projection, Request};
-use recount_events::Seq;
+use crate::render::body::Shape;
+use crate::render::context::{self, Context};
+use crate::render::params::{self, Asked};
+use crate::render::track::{Sums, Track};
+use crate::render::{Projection, Repair, RepairKind, Request, entry, header, outcome};
+use crate::timeline::{Logged, Shown, Timeline};
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::sync::Arc;
+use recount_events::{Keeps, Profile, Seq, Wire};
+
+/// What the whole prompt depends on.
+#[derive(Clone, Debug)]
+struct Head {
+    profile: Profile,
+    wire: Wire,
+    system: Option<Arc<Logged>>,
+    tools: Option<Arc<Logged>>,
+    /// Names of the tools.
+    names: Arc<BTreeSet<String>>,
+}
 
 /// The pieces of a prompt, ready to be continued.
-#[derive(Clone, Debug, Default)]
-pub struct Prompt {}
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    head: Arc<Head>,
+    asked: Asked,
+    /// Thinking shown.
+    with: Track,
+    /// Thinking turned off; while the open loop asks for that.
+    without: Option<Track>,
+    /// The entry behind which nothing stands.
+    last: Option<Seq>,
+}
 
 impl Prompt {
     /// Renders from nothing.
     #[must_use]
     pub fn render(request: &Request<'_>) -> Self {
-        let _ = request;
-        Self::default()
+        let names = Arc::new(header::names(request));
+        let other = newest_other(request.timeline, None);
+        let context = Context::new(request, Arc::clone(&names), other, false);
+        let mut with = Track::new(Shape::new(context.wire));
+        header::show(&context, &mut with, request);
+        write(&context, &mut with, None);
+        let header = &request.timeline.header;
+        let head = Head {
+            profile: request.profile.clone(),
+            wire: context.wire,
+            system: header.system.clone(),
+            tools: header.tools.clone(),
+            names,
+        };
+        let prompt = Self { head: Arc::new(head), asked: context.asked, with, without: None, last: context.last };
+        prompt.turned_off(request, other)
     }
 
     /// The prompt after a change of the timeline: keeps the pieces before the first touched key of `shown` (`None`: no entry changed),
     /// renders the rest. `header`: profile, system or tools may have changed.
     #[must_use]
     pub fn update(&self, request: &Request<'_>, touched: Option<Seq>, header: bool) -> Self {
-        let _ = (touched, header);
-        Self::render(request)
+        if !self.head.fits(request, header) {
+            return Self::render(request);
+        }
+        let other = match touched {
+            None => self.with.entries.other,
+            Some(key) => newest_other(request.timeline, Some(key)).or_else(|| self.with.before(key).other),
+        };
+        let context = Context::new(request, Arc::clone(&self.head.names), other, false);
+        let from = self.first_changed(&context, touched);
+        let mut with = self.with.clone();
+        rewrite(&context, &mut with, from);
+        let without = self.without.clone().map(|mut without| {
+            let context = Context { off: true, ..context_again(request, &self.head.names, other) };
+            rewrite(&context, &mut without, from);
+            without
+        });
+        let prompt = Self { head: Arc::clone(&self.head), asked: self.asked, with, without, last: context.last };
+        prompt.turned_off(request, other)
+    }
+
+    /// The first entry that has to be written again: the touched one, or one before it that looks otherwise because of what now
+    /// stands behind it.
+    fn first_changed(&self, context: &Context<'_>, touched: Option<Seq>) -> Option<Seq> {
+        let mut from = touched;
+        let mut also = |key: Seq| from = Some(from.map_or(key, |from: Seq| from.min(key)));
+        if self.last != context.last {
+            let ends = [self.last, context.last].into_iter().flatten();
+            ends.filter(|key| self.with.mark(*key).is_some_and(|mark| mark.paused)).for_each(&mut also);
+        }
+        let before = self.with.entries.other;
+        if context.profile.thinking.keeps == Keeps::Last && before != context.other {
+            self.first_thinking(before.min(context.other)).into_iter().for_each(&mut also);
+        }
+        from
+    }
+
+    /// The first entry with thinking behind this one.
+    fn first_thinking(&self, behind: Option<Seq>) -> Option<Seq> {
+        let start = behind.map_or(0, |key| self.with.place(key.next()));
+        (start..self.with.marks.len())
+            .filter_map(|place| self.with.marks.get(place))
+            .find(|mark| mark.thinks)
+            .map(|mark| mark.key)
+    }
+
+    /// Turns thinking off where the open loop asks for that, on again where it does not.
+    fn turned_off(mut self, request: &Request<'_>, other: Option<Seq>) -> Self {
+        let bare = self.bare();
+        self.without = match (bare, self.without.take()) {
+            (None, _) => None,
+            (Some(_), Some(without)) => Some(without),
+            (Some(_), None) => {
+                let context = Context { off: true, ..context_again(request, &self.head.names, other) };
+                let mut without = self.with.clone();
+                rewrite(&context, &mut without, self.with.entries.thinks);
+                Some(without)
+            }
+        };
+        self
+    }
+
+    /// The response of the open loop that forbids thinking.
+    fn bare(&self) -> Option<Seq> {
+        self.with.entries.bare.filter(|_| self.asked == Asked::Enabled)
+    }
+
+    /// The track that is shown.
+    pub(crate) fn track(&self) -> &Track {
+        self.without.as_ref().unwrap_or(&self.with)
     }
 
     /// What it is good for, and its body.
     #[must_use]
     pub fn project(&self, request: &Request<'_>) -> Projection {
-        let _ = self;
-        super::project(request)
+        let (track, profile, wire) = (self.track(), request.profile, self.head.wire);
+        let estimate = outcome::estimate(track, request);
+        let room = profile.window.saturating_sub(estimate);
+        let max_tokens = params::wanted(profile).min(room).max(1);
+        let written = params::write(profile, wire, max_tokens, !self.head.names.is_empty(), self.without.is_some());
+        let tail: Arc<str> = params::tail(&written.object).into();
+        let bytes = track.sums.shape.closed(&tail);
+        Projection {
+            outcome: outcome::outcome(track, request, estimate, bytes),
+            digest: track.sums.root,
+            tokens: track.sums.by.total(),
+            by: track.sums.by,
+            estimate,
+            max_tokens,
+            bytes,
+            images: track.sums.images,
+            pieces: track.pieces.clone(),
+            repairs: match self.bare() {
+                Some(event) => {
+                    track.repairs.push_back(Repair { kind: RepairKind::ThinkingOff, event, block: None })
+                }
+                None => track.repairs.clone(),
+            },
+            left_out: track.left_out.clone(),
+            params_left_out: written.left_out,
+            params: written.object.into(),
+            wire,
+            tail,
+        }
+    }
+}
+
+impl Head {
+    /// The request's profile, wire, system prompt and tools are these.
+    fn fits(&self, request: &Request<'_>, header: bool) -> bool {
+        let now = &request.timeline.header;
+        self.wire == context::wire(request.wire)
+            && self.profile == *request.profile
+            && (!header || (same(&self.system, &now.system) && same(&self.tools, &now.tools)))
+    }
+}
+
+fn same(one: &Option<Arc<Logged>>, other: &Option<Arc<Logged>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn context_again<'a>(request: &Request<'a>, names: &Arc<BTreeSet<String>>, other: Option<Seq>) -> Context<'a> {
+    Context::new(request, Arc::clone(names), other, true)
+}
+
+/// The newest entry that is not a unit, among those from this key on.
+fn newest_other(timeline: &Timeline, from: Option<Seq>) -> Option<Seq> {
+    let mut newest_first = timeline.shown.range(from.unwrap_or(Seq(0))..).rev();
+    newest_first.find(|(_, shown)| !matches!(shown, Shown::Unit(_))).map(|(key, _)| *key)
+}
+
+/// Writes the entries from this key on (`None`: all of them), then the tails.
+fn write(context: &Context<'_>, track: &mut Track, from: Option<Seq>) {
+    for (key, shown) in context.timeline.shown.range(from.unwrap_or(Seq(0))..) {
+        entry::show(context, track, *key, shown);
+    }
+    entry::tails(context, track);
+}
+
+/// Writes the entries from this key on again (`None`: none of them), and the tails.
+fn rewrite(context: &Context<'_>, track: &mut Track, from: Option<Seq>) {
+    match from {
+        Some(from) => {
+            track.cut(from);
+            write(context, track, Some(from));
+        }
+        None => {
+            let entries: Sums = track.entries;
+            track.restore(entries);
+            entry::tails(context, track);
+        }
     }
 }

@@ -175,6 +175,8 @@ pub struct Projection {
     /// The request parameters as sent: a JSON object, model and answer's limit included.
     pub params: Arc<str>,
     pub(crate) wire: Wire,
+    /// The body behind the messages.
+    pub(crate) tail: Arc<str>,
 }
 
 impl Projection {

@@ -1,0 +1,142 @@
+//! The entries of what is shown, one by one, and the tail injections behind them.
+
+use crate::render::block::{self, Place, Setting, wrapped};
+use crate::render::context::Context;
+use crate::render::json::{inside, text_block, token_or_mark};
+use crate::render::pen::{Draft, Pen};
+use crate::render::track::{Ends, Mark, Track};
+use crate::render::{Category, PieceRole, Why, speech};
+use crate::timeline::{Logged, Said, Shown, Summary, SummaryKind, Unit};
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use recount_events::raw::words;
+use recount_events::{BlockId, BlockKind, Body, Content, Role, Seq, escape};
+
+/// Writes an entry and its mark.
+pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &Shown) {
+    let before = track.sums;
+    let mut pen = Pen::new(context, track, Category::Messages);
+    match shown {
+        Shown::Unit(unit) => speech::show(&mut pen, key, unit),
+        Shown::Said(said) => self::said(&mut pen, said),
+        Shown::Inject(logged) => inject(&mut pen, logged),
+        Shown::Summary(summary) => self::summary(&mut pen, summary),
+    }
+    let first = pen.first;
+    match shown {
+        Shown::Unit(unit) => after_unit(track, key, unit, first),
+        _ => {
+            track.sums.other = Some(key);
+            track.sums.bare = None;
+        }
+    }
+    let (thinks, paused) = match shown {
+        Shown::Unit(unit) => (thinks(unit), speech::paused(unit)),
+        _ => (false, false),
+    };
+    track.marks.push_back_mut(Mark { key, before, thinks, paused });
+    track.entries = track.sums;
+}
+
+fn after_unit(track: &mut Track, key: Seq, unit: &Unit, first: Option<bool>) {
+    let sums = &mut track.sums;
+    sums.unit = Some(key);
+    if thinks(unit) && sums.thinks.is_none() {
+        sums.thinks = Some(key);
+    }
+    if !unit.calls.is_empty() && first != Some(true) && sums.bare.is_none() {
+        sums.bare = Some(key);
+    }
+}
+
+/// The unit holds thinking, shown or not.
+fn thinks(unit: &Unit) -> bool {
+    let mut blocks = unit.parts.iter().filter_map(|part| part.message()).flat_map(|message| &message.content.blocks);
+    blocks.any(|block| block.kind == BlockKind::Thinking)
+}
+
+/// Writes the tail injections.
+pub(crate) fn tails(context: &Context<'_>, track: &mut Track) {
+    for (_, logged) in &context.timeline.tails {
+        inject(&mut Pen::new(context, track, Category::Injections), logged);
+    }
+}
+
+fn said(pen: &mut Pen<'_, '_>, said: &Said) {
+    let Some(message) = said.logged.message() else { return };
+    let place = match message.role {
+        Role::System if pen.context.chat() && pen.context.profile.system_role => Place::System,
+        Role::System => Place::Wrapped,
+        Role::User | Role::Assistant => Place::User,
+    };
+    let setting = Setting { place, format: message.content.format, message: Some(message) };
+    content(pen, setting, &message.content, said.logged.seq);
+}
+
+fn inject(pen: &mut Pen<'_, '_>, logged: &Logged) {
+    let Body::Inject(inject) = &logged.event.body else { return };
+    pen.category = Category::Injections;
+    let setting = Setting { place: Place::User, format: inject.content.format, message: None };
+    content(pen, setting, &inject.content, logged.seq);
+}
+
+/// Writes the blocks of a content, those that are replaced as what replaces them.
+pub(crate) fn content(pen: &mut Pen<'_, '_>, setting: Setting<'_>, content: &Content, seq: Seq) {
+    let speaks = matches!(setting.place, Place::Unit(_));
+    for (index, block) in (0_u32..).zip(&content.blocks) {
+        let id = BlockId { seq, index };
+        pen.turn(id);
+        // The results in a user's message stand behind their calls.
+        if block.kind == BlockKind::Result && !speaks {
+            continue;
+        }
+        match pen.context.timeline.replaced.get(&id).map(|logged| (logged.seq, &logged.event.body)) {
+            Some((by, Body::Replace(replace))) if matches!(block.kind, BlockKind::Text | BlockKind::Image) => {
+                replaced(pen, setting, id, by, &replace.with);
+            }
+            _ => block::show(pen, setting, block),
+        }
+    }
+}
+
+fn replaced(pen: &mut Pen<'_, '_>, setting: Setting<'_>, id: BlockId, by: Seq, with: &Content) {
+    let setting = Setting { format: with.format, message: None, ..setting };
+    for (index, block) in (0_u32..).zip(&with.blocks) {
+        pen.turn(id);
+        pen.counted = Some(BlockId { seq: by, index });
+        pen.why = Why::Replaced(by);
+        block::show(pen, setting, block);
+    }
+}
+
+fn summary(pen: &mut Pen<'_, '_>, summary: &Summary) {
+    pen.category = Category::Summaries;
+    pen.turn(BlockId { seq: summary.seq, index: 0 });
+    pen.why = Why::Summary(summary.seq);
+    let token = token_or_mark(&summary.text);
+    let token = match summary.kind {
+        SummaryKind::Compact => wrapped("<summary>\\n", inside(&token), "\\n</summary>"),
+        SummaryKind::Collapse => {
+            let open = ["<collapsed id=\\\"", &id(summary), "\\\">\\n"].concat();
+            wrapped(&open, inside(&token), "\\n</collapsed>")
+        }
+    };
+    let json = text_block(&token);
+    pen.push(Draft { role: PieceRole::User, json, raw: None, call: false, ends: Ends::Other });
+}
+
+/// The collapse's name with entities, escaped.
+fn id(summary: &Summary) -> String {
+    let token = summary.id.as_ref().map_or(Cow::Borrowed("\"\""), token_or_mark);
+    let mut name = String::new();
+    for letter in words(&token).unwrap_or_default().chars() {
+        match letter {
+            '&' => name.push_str("&amp;"),
+            '<' => name.push_str("&lt;"),
+            '>' => name.push_str("&gt;"),
+            '"' => name.push_str("&quot;"),
+            other => name.push(other),
+        }
+    }
+    inside(&escape(&name)).to_string()
+}

@@ -1,0 +1,79 @@
+//! Calls that the provider answers itself: as they are while call, result and tool are all there, else as text.
+
+use crate::render::RepairKind;
+use crate::render::block::{Place, Setting, as_text, native, other, push_whole};
+use crate::render::context::Context;
+use crate::render::pen::Pen;
+use crate::render::table::{copy, known};
+use crate::render::view::{self, At};
+use crate::Unit;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use recount_events::raw::member_words;
+use recount_events::{Block, BlockKind, Format};
+
+/// The ids of a unit's server calls that can stand as they are.
+#[derive(Debug, Default)]
+pub(crate) struct Server {
+    whole: BTreeSet<String>,
+}
+
+impl Server {
+    /// `open`: the unit is paused and nothing stands behind it, so that a call may go without its result.
+    pub(crate) fn new(context: &Context<'_>, unit: &Unit, open: bool) -> Self {
+        let mut calls: BTreeMap<String, (bool, u32)> = BTreeMap::new();
+        for (raw, kind) in blocks(unit) {
+            if kind == BlockKind::ServerCall {
+                let name = member_words(raw, "name").unwrap_or_default();
+                let there = context.tools.contains(tool(&name)) || context.tools.contains(&*name);
+                let id = member_words(raw, "id").unwrap_or_default().to_string();
+                // An id that stands twice names no call.
+                let twice = calls.contains_key(&id);
+                calls.insert(id, (there && !twice, 0));
+            } else if let Some((_, results)) = calls.get_mut(&*member_words(raw, "tool_use_id").unwrap_or_default()) {
+                *results = results.saturating_add(1);
+            }
+        }
+        let stands = |(there, results): (bool, u32)| there && (results == 1 || (results == 0 && open));
+        Self { whole: calls.into_iter().filter(|(_, facts)| stands(*facts)).map(|(id, _)| id).collect() }
+    }
+}
+
+/// The tool of the header that brings a call of this name.
+fn tool(name: &str) -> &str {
+    match name {
+        "bash_code_execution" | "text_editor_code_execution" => "code_execution",
+        name => name,
+    }
+}
+
+/// The unit's server blocks in order.
+fn blocks(unit: &Unit) -> impl Iterator<Item = (&str, BlockKind)> {
+    let contents = unit.parts.iter().filter_map(|part| part.message()).map(|message| &message.content);
+    let native = contents.filter(|content| content.format == Format::Anthropic);
+    native.flat_map(|content| &content.blocks).filter_map(|block| match (block.kind, view::at(block)) {
+        (BlockKind::ServerCall | BlockKind::ServerResult, At::Json(raw)) => Some((raw, block.kind)),
+        _ => None,
+    })
+}
+
+/// Writes a server call or its result.
+pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, raw: &str) {
+    let kind = member_words(raw, "type").unwrap_or_default();
+    let table = known(&kind);
+    if table.is_none() && native(pen, setting.format) {
+        return other(pen, setting, block, raw);
+    }
+    let id = if block.kind == BlockKind::ServerCall { "id" } else { "tool_use_id" };
+    let whole = match setting.place {
+        Place::Unit(speech) if native(pen, setting.format) => {
+            speech.server.whole.contains(&*member_words(raw, id).unwrap_or_default())
+        }
+        _ => false,
+    };
+    if whole {
+        let json = copy(pen, raw, table);
+        return push_whole(pen, setting, json, block);
+    }
+    as_text(pen, setting, raw, RepairKind::ServerTool);
+}

@@ -1,0 +1,53 @@
+//! Which members each kind of block has on the Anthropic wire (`docs/rendering.md`, section 3).
+
+use crate::render::RepairKind;
+use crate::render::json::{Object, unique};
+use crate::render::pen::Pen;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The members of this type of block; `None` for a type that the table does not know.
+pub(crate) fn known(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name {
+        "text" => &["type", "text", "citations"],
+        "image" => &["type", "source"],
+        "document" => &["type", "source", "title", "context", "citations"],
+        "search_result" => &["type", "source", "title", "content", "citations"],
+        "tool_use" | "server_tool_use" => &["type", "id", "name", "input", "caller"],
+        "tool_result" => &["type", "tool_use_id", "content", "is_error"],
+        "thinking" => &["type", "thinking", "signature"],
+        "redacted_thinking" => &["type", "data"],
+        "web_search_tool_result"
+        | "web_fetch_tool_result"
+        | "code_execution_tool_result"
+        | "bash_code_execution_tool_result"
+        | "text_editor_code_execution_tool_result"
+        | "tool_search_tool_result"
+        | "container_upload" => &["type", "tool_use_id", "content", "file_id", "caller"],
+        _ => return None,
+    })
+}
+
+/// The members of a raw object that a wire has; the others are listed as repairs. `None`: all but the cache marker.
+pub(crate) fn kept<'r>(pen: &mut Pen<'_, '_>, raw: &'r str, keep: Option<&[&str]>) -> Vec<(Cow<'r, str>, &'r str)> {
+    let mut kept = unique(raw);
+    kept.retain(|(key, _)| {
+        let other = match &**key {
+            "cache_control" => Some(RepairKind::CacheControl),
+            key => keep.is_some_and(|keep| !keep.contains(&key)).then_some(RepairKind::Keys),
+        };
+        other.into_iter().for_each(|kind| pen.mend(kind));
+        other.is_none()
+    });
+    kept
+}
+
+/// The same object with only the members that a wire has.
+pub(crate) fn copy(pen: &mut Pen<'_, '_>, raw: &str, keep: Option<&[&str]>) -> String {
+    let mut object = Object::new();
+    for (key, value) in kept(pen, raw, keep) {
+        object.raw(&key, value);
+    }
+    object.finish()
+}

@@ -1,0 +1,153 @@
+//! The pieces so far, and what is known about them as running sums.
+//!
+//! - Persistent: cloning is O(1), clones share.
+//! - Before each entry a mark keeps the sums, so that everything from an entry on can be taken back and rendered again.
+
+use crate::List;
+use crate::render::body::Shape;
+use crate::render::{By, LeftOut, Piece, Repair};
+use recount_events::{Digest, Seq};
+
+/// What the pieces end with: decides who has to speak next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// No piece of the conversation.
+    #[default]
+    Nothing,
+    /// Not the assistant's.
+    Other,
+    /// The assistant's, and can be continued.
+    Assistant,
+    /// The assistant's, paused by the provider: to be sent as it is.
+    Paused,
+    /// The assistant's thinking.
+    Thinking,
+    /// The assistant's; ends in white space.
+    Space,
+}
+
+/// Running sums over pieces and entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) pieces: usize,
+    pub(crate) repairs: usize,
+    pub(crate) left_out: usize,
+    /// Root over the pieces.
+    pub(crate) root: Digest,
+    /// Tokens of the pieces.
+    pub(crate) by: By,
+    /// Bytes of the body up to here and what is open in it.
+    pub(crate) shape: Shape,
+    /// Pictures shown.
+    pub(crate) images: u32,
+    /// What the pieces end with.
+    pub(crate) ends: Ends,
+    /// A thinking block was left out for its prefix: all later ones are.
+    pub(crate) broken: bool,
+    /// The first entry that holds thinking.
+    pub(crate) thinks: Option<Seq>,
+    /// The newest unit.
+    pub(crate) unit: Option<Seq>,
+    /// The newest entry that is not a unit.
+    pub(crate) other: Option<Seq>,
+    /// In the run of units up to here: the first one with calls that does not begin with thinking.
+    pub(crate) bare: Option<Seq>,
+}
+
+impl Sums {
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self {
+            pieces: 0,
+            repairs: 0,
+            left_out: 0,
+            root: Digest([0; 32]),
+            by: By::default(),
+            shape,
+            images: 0,
+            ends: Ends::Nothing,
+            broken: false,
+            thinks: None,
+            unit: None,
+            other: None,
+            bare: None,
+        }
+    }
+}
+
+/// An entry and what was before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) key: Seq,
+    pub(crate) before: Sums,
+    /// It holds thinking.
+    pub(crate) thinks: bool,
+    /// A unit that the provider paused: it looks otherwise when something stands behind it.
+    pub(crate) paused: bool,
+}
+
+/// Pieces, repairs, marks and sums.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    pub(crate) pieces: List<Piece>,
+    pub(crate) repairs: List<Repair>,
+    pub(crate) left_out: List<LeftOut>,
+    pub(crate) marks: List<Mark>,
+    /// Now.
+    pub(crate) sums: Sums,
+    /// After the last entry, before tail injections.
+    pub(crate) entries: Sums,
+}
+
+impl Track {
+    pub(crate) fn new(shape: Shape) -> Self {
+        let sums = Sums::new(shape);
+        Self {
+            pieces: List::new_sync(),
+            repairs: List::new_sync(),
+            left_out: List::new_sync(),
+            marks: List::new_sync(),
+            sums,
+            entries: sums,
+        }
+    }
+
+    /// Takes back everything after these sums.
+    pub(crate) fn restore(&mut self, sums: Sums) {
+        while self.pieces.len() > sums.pieces && self.pieces.drop_last_mut() {}
+        while self.repairs.len() > sums.repairs && self.repairs.drop_last_mut() {}
+        while self.left_out.len() > sums.left_out && self.left_out.drop_last_mut() {}
+        self.sums = sums;
+    }
+
+    /// Takes back the entries from this key on, and the tails.
+    pub(crate) fn cut(&mut self, from: Seq) {
+        let keep = self.place(from);
+        let before = self.marks.get(keep).map_or(self.entries, |mark| mark.before);
+        self.restore(before);
+        while self.marks.len() > keep && self.marks.drop_last_mut() {}
+        self.entries = before;
+    }
+
+    /// The first mark whose key is not before this one.
+    pub(crate) fn place(&self, key: Seq) -> usize {
+        let (mut low, mut high) = (0, self.marks.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.marks.get(middle) {
+                Some(mark) if mark.key < key => low = middle.saturating_add(1),
+                _ => high = middle,
+            }
+        }
+        low
+    }
+
+    /// The mark of this entry.
+    pub(crate) fn mark(&self, key: Seq) -> Option<&Mark> {
+        self.marks.get(self.place(key)).filter(|mark| mark.key == key)
+    }
+
+    /// The sums before the first entry whose key is not before this one.
+    pub(crate) fn before(&self, key: Seq) -> Sums {
+        self.marks.get(self.place(key)).map_or(self.entries, |mark| mark.before)
+    }
+}
