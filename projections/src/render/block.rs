@@ -66,7 +66,10 @@ impl Setting<'_> {
             _ => self.format == Format::OpenaiChat,
         };
         let issuer = self.message.and_then(|message| message.issuer.as_ref());
-        native && issuer.is_some_and(|issuer| crate::render::context::same(issuer, &pen.context.profile.provider))
+        native
+            && issuer.is_some_and(|issuer| {
+                crate::render::context::same(issuer, &pen.context.profile.provider)
+            })
     }
 }
 
@@ -85,9 +88,13 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block) {
         (BlockKind::Image, _) => picture::show(pen, setting, block, raw),
         (BlockKind::Document, _) => document(pen, setting, block, raw),
         (BlockKind::Call, Place::Unit(speech)) => speech.call(pen, setting, block, raw),
-        (BlockKind::Thinking, Place::Unit(speech)) => thinking::show(pen, setting, speech, block, raw),
+        (BlockKind::Thinking, Place::Unit(speech)) => {
+            thinking::show(pen, setting, speech, block, raw)
+        }
         (BlockKind::Thinking, _) => pen.leave_out(Reason::Issuer),
-        (BlockKind::ServerCall | BlockKind::ServerResult, _) => server::show(pen, setting, block, raw),
+        (BlockKind::ServerCall | BlockKind::ServerResult, _) => {
+            server::show(pen, setting, block, raw)
+        }
         (BlockKind::Call | BlockKind::Result, _) => as_text(pen, setting, raw, RepairKind::Kind),
         (BlockKind::Compaction | BlockKind::Other, _) => other(pen, setting, block, raw),
     }
@@ -97,9 +104,15 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block) {
 fn gone(pen: &mut Pen<'_, '_>, setting: Setting<'_>, kind: BlockKind, why: RepairKind) {
     match (kind, setting.place) {
         (BlockKind::Thinking, _) => {
-            pen.leave_out(if why == RepairKind::Erased { Reason::Erased } else { Reason::Lost });
+            pen.leave_out(if why == RepairKind::Erased {
+                Reason::Erased
+            } else {
+                Reason::Lost
+            });
         }
-        (BlockKind::Call, Place::Unit(speech)) if speech.of(pen.source).is_some() => speech.gone(pen, setting, why),
+        (BlockKind::Call, Place::Unit(speech)) if speech.of(pen.source).is_some() => {
+            speech.gone(pen, setting, why)
+        }
         _ => {
             pen.stand_in(why);
             words(pen, setting, mark(why));
@@ -132,17 +145,35 @@ pub(crate) fn wrapped(before: &str, inside: &str, after: &str) -> String {
     ["\"", before, inside, after, "\""].concat()
 }
 
-fn push_text(pen: &mut Pen<'_, '_>, setting: Setting<'_>, json: String, token: &str, raw: Option<&Arc<[u8]>>) {
+fn push_text(
+    pen: &mut Pen<'_, '_>,
+    setting: Setting<'_>,
+    json: String,
+    token: &str,
+    raw: Option<&Arc<[u8]>>,
+) {
     let ends = match setting.place {
         Place::Unit(_) if view::ends_in_space(token) => Ends::Space,
         _ => setting.ends(),
     };
-    pen.push(Draft { role: setting.role(), json, raw, call: false, ends });
+    pen.push(Draft {
+        role: setting.role(),
+        json,
+        raw,
+        call: false,
+        ends,
+    });
 }
 
 /// A block as it is written.
 pub(crate) fn push_whole(pen: &mut Pen<'_, '_>, setting: Setting<'_>, json: String, block: &Block) {
-    pen.push(Draft { role: setting.role(), json, raw: bytes(block), call: false, ends: setting.ends() });
+    pen.push(Draft {
+        role: setting.role(),
+        json,
+        raw: bytes(block),
+        call: false,
+        ends: setting.ends(),
+    });
 }
 
 /// A block's bytes, to be shared.
@@ -210,7 +241,9 @@ fn chat_document(pen: &mut Pen<'_, '_>, setting: Setting<'_>, raw: &str) {
     let source = recount_events::raw::member(raw, "source");
     let plain = source.filter(|source| member_words(source, "type").as_deref() == Some("text"));
     match plain.and_then(|source| recount_events::raw::member(source, "data")) {
-        Some(token) if crate::render::json::is_string(token) => words(pen, setting, token.trim_ascii()),
+        Some(token) if crate::render::json::is_string(token) => {
+            words(pen, setting, token.trim_ascii())
+        }
         _ => stand_in(pen, setting, "\"[document]\"", RepairKind::Kind),
     }
 }

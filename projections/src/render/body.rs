@@ -36,7 +36,11 @@ const CHAT_TEXTS_END: &str = "],\"tool_calls\":[";
 
 impl Shape {
     pub(crate) const fn new(wire: Wire) -> Self {
-        Self { chat: !matches!(wire, Wire::Anthropic), open: Open::Start, bytes: 0 }
+        Self {
+            chat: !matches!(wire, Wire::Anthropic),
+            open: Open::Start,
+            bytes: 0,
+        }
     }
 
     /// Bytes up to here, without the closers of what is open.
@@ -46,9 +50,14 @@ impl Shape {
 
     /// Bytes of the body when it ends here; `tail`: everything after the messages.
     pub(crate) fn closed(&self, tail: &str) -> u64 {
-        let parts = [close(self.chat, self.open), enter(self.chat, self.open, None)];
+        let parts = [
+            close(self.chat, self.open),
+            enter(self.chat, self.open, None),
+        ];
         let closers: usize = parts.iter().map(|part| part.len()).sum();
-        self.bytes.saturating_add(closers as u64).saturating_add(tail.len() as u64)
+        self.bytes
+            .saturating_add(closers as u64)
+            .saturating_add(tail.len() as u64)
     }
 
     /// The shape with one more piece.
@@ -57,21 +66,46 @@ impl Shape {
         let next = self.next(role, call);
         let lead: usize = match (self.open, next) {
             // A text behind calls turns `null` into a list: two bytes less than a comma's place would say.
-            (Open::Assistant { texts: false, calls: true }, _) if !call && role == PieceRole::Assistant => {
+            (
+                Open::Assistant {
+                    texts: false,
+                    calls: true,
+                },
+                _,
+            ) if !call && role == PieceRole::Assistant => {
                 let bytes = self.bytes.saturating_add(length as u64).saturating_sub(2);
-                return Self { open: next, bytes, ..self };
+                return Self {
+                    open: next,
+                    bytes,
+                    ..self
+                };
             }
-            (Open::Assistant { texts: true, calls: false }, _) if call && role == PieceRole::Assistant => {
-                CHAT_TEXTS_END.len()
-            }
+            (
+                Open::Assistant {
+                    texts: true,
+                    calls: false,
+                },
+                _,
+            ) if call && role == PieceRole::Assistant => CHAT_TEXTS_END.len(),
             _ if self.continues(role) => 1,
-            _ => [close(self.chat, self.open), enter(self.chat, self.open, Some(role)), open(self.chat, role, call)]
-                .iter()
-                .map(|part| part.len())
-                .sum(),
+            _ => [
+                close(self.chat, self.open),
+                enter(self.chat, self.open, Some(role)),
+                open(self.chat, role, call),
+            ]
+            .iter()
+            .map(|part| part.len())
+            .sum(),
         };
-        let bytes = self.bytes.saturating_add(lead as u64).saturating_add(length as u64);
-        Self { open: next, bytes, ..self }
+        let bytes = self
+            .bytes
+            .saturating_add(lead as u64)
+            .saturating_add(length as u64);
+        Self {
+            open: next,
+            bytes,
+            ..self
+        }
     }
 
     fn continues(&self, role: PieceRole) -> bool {
@@ -90,8 +124,14 @@ impl Shape {
             PieceRole::Header => Open::System,
             PieceRole::Result if self.chat => Open::Whole,
             PieceRole::Assistant if self.chat => match self.open {
-                Open::Assistant { texts, calls } => Open::Assistant { texts: texts || !call, calls: calls || call },
-                _ => Open::Assistant { texts: !call, calls: call },
+                Open::Assistant { texts, calls } => Open::Assistant {
+                    texts: texts || !call,
+                    calls: calls || call,
+                },
+                _ => Open::Assistant {
+                    texts: !call,
+                    calls: call,
+                },
             },
             _ => Open::Message(role),
         }
@@ -100,7 +140,11 @@ impl Shape {
 
 /// Whose message a piece stands in: on Anthropic results are the user's.
 fn speaker(chat: bool, role: PieceRole) -> PieceRole {
-    if role == PieceRole::Result && !chat { PieceRole::User } else { role }
+    if role == PieceRole::Result && !chat {
+        PieceRole::User
+    } else {
+        role
+    }
 }
 
 /// Closes what is open.
@@ -147,7 +191,9 @@ fn open(chat: bool, role: PieceRole, call: bool) -> &'static str {
         PieceRole::System => "{\"role\":\"system\",\"content\":[",
         PieceRole::Result if chat => "",
         PieceRole::User | PieceRole::Result => "{\"role\":\"user\",\"content\":[",
-        PieceRole::Assistant if chat && call => "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[",
+        PieceRole::Assistant if chat && call => {
+            "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":["
+        }
         PieceRole::Assistant => "{\"role\":\"assistant\",\"content\":[",
     }
 }
@@ -204,7 +250,9 @@ fn assistant<'a>(all: &mut Vec<&'a [u8]>, shape: Shape, group: &[&'a Piece]) -> 
         _ => {}
     }
     list(all, calls);
-    group.iter().fold(shape, |shape, piece| shape.with(piece.role, piece.call, piece.bytes.len()))
+    group.iter().fold(shape, |shape, piece| {
+        shape.with(piece.role, piece.call, piece.bytes.len())
+    })
 }
 
 fn list<'a, 'b: 'a>(all: &mut Vec<&'b [u8]>, pieces: impl Iterator<Item = &'a &'b Piece>) {

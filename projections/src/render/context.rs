@@ -28,7 +28,12 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(request: &Request<'a>, tools: Arc<BTreeSet<String>>, other: Option<Seq>, off: bool) -> Self {
+    pub(crate) fn new(
+        request: &Request<'a>,
+        tools: Arc<BTreeSet<String>>,
+        other: Option<Seq>,
+        off: bool,
+    ) -> Self {
         Self {
             timeline: request.timeline,
             profile: request.profile,
@@ -66,7 +71,11 @@ pub(crate) const fn wire(wire: Wire) -> Wire {
 
 /// The last entry, unless tail injections stand behind it.
 pub(crate) fn last(timeline: &Timeline) -> Option<Seq> {
-    if timeline.tails.is_empty() { timeline.shown.last().map(|(key, _)| *key) } else { None }
+    if timeline.tails.is_empty() {
+        timeline.shown.last().map(|(key, _)| *key)
+    } else {
+        None
+    }
 }
 
 /// Two authored texts say the same.

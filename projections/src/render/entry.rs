@@ -34,7 +34,12 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &S
         Shown::Unit(unit) => (thinks(unit), speech::paused(unit)),
         _ => (false, false),
     };
-    track.marks.push_back_mut(Mark { key, before, thinks, paused });
+    track.marks.push_back_mut(Mark {
+        key,
+        before,
+        thinks,
+        paused,
+    });
     track.entries = track.sums;
 }
 
@@ -51,7 +56,11 @@ fn after_unit(track: &mut Track, key: Seq, unit: &Unit, first: Option<bool>) {
 
 /// The unit holds thinking, shown or not.
 fn thinks(unit: &Unit) -> bool {
-    let mut blocks = unit.parts.iter().filter_map(|part| part.message()).flat_map(|message| &message.content.blocks);
+    let mut blocks = unit
+        .parts
+        .iter()
+        .filter_map(|part| part.message())
+        .flat_map(|message| &message.content.blocks);
     blocks.any(|block| block.kind == BlockKind::Thinking)
 }
 
@@ -63,20 +72,32 @@ pub(crate) fn tails(context: &Context<'_>, track: &mut Track) {
 }
 
 fn said(pen: &mut Pen<'_, '_>, said: &Said) {
-    let Some(message) = said.logged.message() else { return };
+    let Some(message) = said.logged.message() else {
+        return;
+    };
     let place = match message.role {
         Role::System if pen.context.chat() && pen.context.profile.system_role => Place::System,
         Role::System => Place::Wrapped,
         Role::User | Role::Assistant => Place::User,
     };
-    let setting = Setting { place, format: message.content.format, message: Some(message) };
+    let setting = Setting {
+        place,
+        format: message.content.format,
+        message: Some(message),
+    };
     content(pen, setting, &message.content, said.logged.seq);
 }
 
 fn inject(pen: &mut Pen<'_, '_>, logged: &Logged) {
-    let Body::Inject(inject) = &logged.event.body else { return };
+    let Body::Inject(inject) = &logged.event.body else {
+        return;
+    };
     pen.category = Category::Injections;
-    let setting = Setting { place: Place::User, format: inject.content.format, message: None };
+    let setting = Setting {
+        place: Place::User,
+        format: inject.content.format,
+        message: None,
+    };
     content(pen, setting, &inject.content, logged.seq);
 }
 
@@ -90,8 +111,16 @@ pub(crate) fn content(pen: &mut Pen<'_, '_>, setting: Setting<'_>, content: &Con
         if block.kind == BlockKind::Result && !speaks {
             continue;
         }
-        match pen.context.timeline.replaced.get(&id).map(|logged| (logged.seq, &logged.event.body)) {
-            Some((by, Body::Replace(replace))) if matches!(block.kind, BlockKind::Text | BlockKind::Image) => {
+        match pen
+            .context
+            .timeline
+            .replaced
+            .get(&id)
+            .map(|logged| (logged.seq, &logged.event.body))
+        {
+            Some((by, Body::Replace(replace)))
+                if matches!(block.kind, BlockKind::Text | BlockKind::Image) =>
+            {
                 replaced(pen, setting, id, by, &replace.with);
             }
             _ => block::show(pen, setting, block),
@@ -100,7 +129,11 @@ pub(crate) fn content(pen: &mut Pen<'_, '_>, setting: Setting<'_>, content: &Con
 }
 
 fn replaced(pen: &mut Pen<'_, '_>, setting: Setting<'_>, id: BlockId, by: Seq, with: &Content) {
-    let setting = Setting { format: with.format, message: None, ..setting };
+    let setting = Setting {
+        format: with.format,
+        message: None,
+        ..setting
+    };
     for (index, block) in (0_u32..).zip(&with.blocks) {
         pen.turn(id);
         pen.counted = Some(BlockId { seq: by, index });
@@ -111,7 +144,10 @@ fn replaced(pen: &mut Pen<'_, '_>, setting: Setting<'_>, id: BlockId, by: Seq, w
 
 fn summary(pen: &mut Pen<'_, '_>, summary: &Summary) {
     pen.category = Category::Summaries;
-    pen.turn(BlockId { seq: summary.seq, index: 0 });
+    pen.turn(BlockId {
+        seq: summary.seq,
+        index: 0,
+    });
     pen.why = Why::Summary(summary.seq);
     let token = token_or_mark(&summary.text);
     let token = match summary.kind {
@@ -122,12 +158,21 @@ fn summary(pen: &mut Pen<'_, '_>, summary: &Summary) {
         }
     };
     let json = text_block(&token);
-    pen.push(Draft { role: PieceRole::User, json, raw: None, call: false, ends: Ends::Other });
+    pen.push(Draft {
+        role: PieceRole::User,
+        json,
+        raw: None,
+        call: false,
+        ends: Ends::Other,
+    });
 }
 
 /// The collapse's name with entities, escaped.
 fn id(summary: &Summary) -> String {
-    let token = summary.id.as_ref().map_or(Cow::Borrowed("\"\""), token_or_mark);
+    let token = summary
+        .id
+        .as_ref()
+        .map_or(Cow::Borrowed("\"\""), token_or_mark);
     let mut name = String::new();
     for letter in words(&token).unwrap_or_default().chars() {
         match letter {

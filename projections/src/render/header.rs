@@ -32,8 +32,16 @@ fn read(text: &Text) -> Option<Tool<'_>> {
     let raw = text.as_str().filter(|raw| is_object(raw) && is_json(raw))?;
     let function = member(raw, "function").filter(|inner| is_object(inner));
     match function.filter(|_| member_words(raw, "type").as_deref() == Some("function")) {
-        Some(inner) => Some(Tool { raw, inner, chat: true }),
-        None => Some(Tool { raw, inner: raw, chat: false }),
+        Some(inner) => Some(Tool {
+            raw,
+            inner,
+            chat: true,
+        }),
+        None => Some(Tool {
+            raw,
+            inner: raw,
+            chat: false,
+        }),
     }
 }
 
@@ -47,7 +55,8 @@ impl Tool<'_> {
     /// The provider answers its calls.
     fn is_server(&self) -> bool {
         let kind = member(self.raw, "type").filter(|kind| kind.trim_ascii() != "null");
-        !self.chat && kind.is_some_and(|_| member_words(self.raw, "type").as_deref() != Some("custom"))
+        !self.chat
+            && kind.is_some_and(|_| member_words(self.raw, "type").as_deref() != Some("custom"))
     }
 }
 
@@ -60,7 +69,10 @@ const fn most(wire: Wire) -> usize {
 
 /// The tools of the header, of equal names the last, by name; and the others, with why they are left out.
 #[expect(clippy::type_complexity, reason = "two lists that are read once")]
-fn sort<'t>(texts: &'t [Text], wire: Wire) -> (BTreeMap<String, (u32, Tool<'t>)>, BTreeMap<u32, RepairKind>) {
+fn sort<'t>(
+    texts: &'t [Text],
+    wire: Wire,
+) -> (BTreeMap<String, (u32, Tool<'t>)>, BTreeMap<u32, RepairKind>) {
     let (mut tools, mut others) = (BTreeMap::new(), BTreeMap::new());
     for (index, text) in (0_u32..).zip(texts) {
         let tool = read(text).filter(|tool| wire == Wire::Anthropic || !tool.is_server());
@@ -77,7 +89,13 @@ fn sort<'t>(texts: &'t [Text], wire: Wire) -> (BTreeMap<String, (u32, Tool<'t>)>
 }
 
 fn texts<'r>(request: &Request<'r>) -> (Seq, &'r [Text]) {
-    match request.timeline.header.tools.as_ref().map(|logged| (logged.seq, &logged.event.body)) {
+    match request
+        .timeline
+        .header
+        .tools
+        .as_ref()
+        .map(|logged| (logged.seq, &logged.event.body))
+    {
         Some((seq, Body::Tools(tools))) => (seq, &tools.tools),
         _ => (Seq(0), &[]),
     }
@@ -86,7 +104,10 @@ fn texts<'r>(request: &Request<'r>) -> (Seq, &'r [Text]) {
 /// The names of the header's tools.
 pub(crate) fn names(request: &Request<'_>) -> BTreeSet<String> {
     let (_, texts) = texts(request);
-    sort(texts, super::context::wire(request.wire)).0.into_keys().collect()
+    sort(texts, super::context::wire(request.wire))
+        .0
+        .into_keys()
+        .collect()
 }
 
 /// Writes tools and system prompt.
@@ -100,8 +121,18 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, request: &Request<'
     }
     for (name, (index, tool)) in &tools {
         pen.turn(BlockId { seq, index: *index });
-        let json = if context.chat() { chat_tool(&mut pen, name, tool) } else { anthropic_tool(&mut pen, name, tool) };
-        pen.push(Draft { role: PieceRole::Tool, json, raw: None, call: false, ends: Ends::Nothing });
+        let json = if context.chat() {
+            chat_tool(&mut pen, name, tool)
+        } else {
+            anthropic_tool(&mut pen, name, tool)
+        };
+        pen.push(Draft {
+            role: PieceRole::Tool,
+            json,
+            raw: None,
+            call: false,
+            ends: Ends::Nothing,
+        });
     }
     pen.category = Category::System;
     system(&mut pen);
@@ -146,7 +177,9 @@ fn chat_tool(pen: &mut Pen<'_, '_>, name: &str, tool: &Tool<'_>) -> String {
     };
     let mut object = Object::new();
     if !tool.chat {
-        object.raw("type", "\"function\"").raw("function", &function.finish());
+        object
+            .raw("type", "\"function\"")
+            .raw("function", &function.finish());
         return object.finish();
     }
     let function = function.finish();
@@ -166,14 +199,22 @@ fn described(pen: &mut Pen<'_, '_>, name: &str, raw: &str, schema: &str, from: &
     if let Some(description) = member(raw, "description").filter(|value| is_string(value)) {
         object.raw("description", description);
     }
-    object.raw(schema, member(raw, from).filter(|value| is_object(value)).unwrap_or(NO_SCHEMA));
+    object.raw(
+        schema,
+        member(raw, from)
+            .filter(|value| is_object(value))
+            .unwrap_or(NO_SCHEMA),
+    );
     object
 }
 
 fn system(pen: &mut Pen<'_, '_>) {
     let timeline = pen.context.timeline;
-    let Some((seq, Body::System(system))) =
-        timeline.header.system.as_ref().map(|logged| (logged.seq, &logged.event.body))
+    let Some((seq, Body::System(system))) = timeline
+        .header
+        .system
+        .as_ref()
+        .map(|logged| (logged.seq, &logged.event.body))
     else {
         return;
     };
@@ -181,7 +222,13 @@ fn system(pen: &mut Pen<'_, '_>) {
         pen.turn(BlockId { seq, index });
         if let Some(json) = part(pen, system.content.format, block) {
             let raw = super::block::bytes(block);
-            pen.push(Draft { role: PieceRole::Header, json, raw, call: false, ends: Ends::Nothing });
+            pen.push(Draft {
+                role: PieceRole::Header,
+                json,
+                raw,
+                call: false,
+                ends: Ends::Nothing,
+            });
         }
     }
 }

@@ -48,7 +48,11 @@ impl Object {
 
 /// The members of a raw object with their keys' words, of equal keys the last one; none when it is no object.
 pub(crate) fn unique(raw: &str) -> Vec<(Cow<'_, str>, &str)> {
-    let all: Vec<_> = members(raw).into_iter().flatten().map(|one: Member<'_>| (one.key(), one.value)).collect();
+    let all: Vec<_> = members(raw)
+        .into_iter()
+        .flatten()
+        .map(|one: Member<'_>| (one.key(), one.value))
+        .collect();
     let mut last = BTreeMap::new();
     for (place, (key, _)) in all.iter().enumerate() {
         last.insert(key.clone(), place);
@@ -56,7 +60,11 @@ pub(crate) fn unique(raw: &str) -> Vec<(Cow<'_, str>, &str)> {
     if last.len() == all.len() {
         return all;
     }
-    all.into_iter().enumerate().filter(|(place, (key, _))| last.get(key) == Some(place)).map(|(_, one)| one).collect()
+    all.into_iter()
+        .enumerate()
+        .filter(|(place, (key, _))| last.get(key) == Some(place))
+        .map(|(_, one)| one)
+        .collect()
 }
 
 /// The text block of a string token.
@@ -69,7 +77,10 @@ pub(crate) fn text_block(token: &str) -> String {
 /// What stands between the quotes of a string token.
 pub(crate) fn inside(token: &str) -> &str {
     let token = token.trim_ascii();
-    token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(token)
+    token
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or(token)
 }
 
 /// The value is a string token.
@@ -86,9 +97,13 @@ pub(crate) fn is_object(raw: &str) -> bool {
 /// not at hand.
 pub(crate) fn token(text: &Text) -> Option<Cow<'_, str>> {
     let bytes = text.bytes()?;
-    let Some(words) = text.as_str() else { return Some(Cow::Owned(bytes_to_token(bytes))) };
+    let Some(words) = text.as_str() else {
+        return Some(Cow::Owned(bytes_to_token(bytes)));
+    };
     Some(match text.form {
-        Form::Json if is_string(words) && recount_events::raw::is_json(words) => Cow::Borrowed(words.trim_ascii()),
+        Form::Json if is_string(words) && recount_events::raw::is_json(words) => {
+            Cow::Borrowed(words.trim_ascii())
+        }
         Form::Plain | Form::Json => Cow::Owned(escape(words)),
         Form::Bytes => Cow::Owned(bytes_to_token(bytes)),
     })

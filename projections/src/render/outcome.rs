@@ -33,7 +33,9 @@ pub(crate) fn estimate(track: &Track, request: &Request<'_>) -> u64 {
 /// tokens × factor × (1 + margin), rounded up.
 fn scaled(tokens: u64, budget: &Budget) -> u64 {
     let margin = budget.margin_milli.saturating_add(1000);
-    let product = u128::from(tokens).saturating_mul(u128::from(budget.factor_milli)).saturating_mul(u128::from(margin));
+    let product = u128::from(tokens)
+        .saturating_mul(u128::from(budget.factor_milli))
+        .saturating_mul(u128::from(margin));
     u64::try_from(product.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
@@ -49,18 +51,34 @@ pub(crate) fn outcome(track: &Track, request: &Request<'_>, estimate: u64, bytes
     let (window, most) = (request.profile.window, request.profile.body_bytes);
     let need = estimate.saturating_add(1);
     if need > window {
-        return Outcome::Impossible { excess: Excess::Tokens, need, limit: window, largest: largest(track) };
+        return Outcome::Impossible {
+            excess: Excess::Tokens,
+            need,
+            limit: window,
+            largest: largest(track),
+        };
     }
     if most > 0 && bytes > most {
-        return Outcome::Impossible { excess: Excess::Bytes, need: bytes, limit: most, largest: largest(track) };
+        return Outcome::Impossible {
+            excess: Excess::Bytes,
+            need: bytes,
+            limit: most,
+            largest: largest(track),
+        };
     }
     Outcome::Ready
 }
 
 /// The calls of the newest response without any result, while the host is to bring them.
 fn unanswered(track: &Track, request: &Request<'_>) -> Vec<BlockId> {
-    let Some(key) = track.sums.unit.filter(|_| !request.heal) else { return Vec::new() };
-    if request.timeline.authored_last.is_some_and(|authored| authored > key) {
+    let Some(key) = track.sums.unit.filter(|_| !request.heal) else {
+        return Vec::new();
+    };
+    if request
+        .timeline
+        .authored_last
+        .is_some_and(|authored| authored > key)
+    {
         return Vec::new();
     }
     match request.timeline.shown.get(&key) {
@@ -70,7 +88,11 @@ fn unanswered(track: &Track, request: &Request<'_>) -> Vec<BlockId> {
 }
 
 fn open(unit: &Arc<Unit>) -> Vec<BlockId> {
-    unit.calls.iter().filter(|call| call.answer.is_none()).map(|call| call.block).collect()
+    unit.calls
+        .iter()
+        .filter(|call| call.answer.is_none())
+        .map(|call| call.block)
+        .collect()
 }
 
 const fn waits_for_the_person(ends: Ends, prefill: bool) -> bool {
@@ -83,7 +105,11 @@ const fn waits_for_the_person(ends: Ends, prefill: bool) -> bool {
 
 /// The largest pieces with their tokens, largest first, of equal ones the first.
 fn largest(track: &Track) -> Vec<(BlockId, u64)> {
-    let mut all: Vec<_> = track.pieces.iter().map(|piece| (piece.source, piece.tokens)).collect();
+    let mut all: Vec<_> = track
+        .pieces
+        .iter()
+        .map(|piece| (piece.source, piece.tokens))
+        .collect();
     all.sort_by_key(|(block, tokens)| (core::cmp::Reverse(*tokens), *block));
     all.truncate(LARGEST);
     all

@@ -8,7 +8,14 @@ use recount_events::raw::{is_json, member_words};
 use recount_events::{Profile, Wire, sanitize};
 
 /// Members of the body that are not parameters, or that the render writes itself.
-const OWN: [&str; 6] = ["model", "messages", "system", "tools", "max_tokens", "max_completion_tokens"];
+const OWN: [&str; 6] = [
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "max_tokens",
+    "max_completion_tokens",
+];
 
 /// Parameters of Anthropic Messages.
 const ANTHROPIC: [&str; 14] = [
@@ -75,8 +82,13 @@ pub(crate) enum Asked {
 
 /// The members of the profile's parameters.
 pub(crate) fn all(profile: &Profile) -> Vec<(Cow<'_, str>, &str)> {
-    let raw = profile.params.as_ref().and_then(recount_events::Text::as_str);
-    raw.filter(|raw| is_json(raw)).map(unique).unwrap_or_default()
+    let raw = profile
+        .params
+        .as_ref()
+        .and_then(recount_events::Text::as_str);
+    raw.filter(|raw| is_json(raw))
+        .map(unique)
+        .unwrap_or_default()
 }
 
 /// What the profile's parameters say about thinking on this wire.
@@ -85,7 +97,10 @@ pub(crate) fn thinking(profile: &Profile, wire: Wire) -> Asked {
         return Asked::Off;
     }
     let asked = all(profile).into_iter().find(|(key, _)| key == "thinking");
-    match asked.and_then(|(_, raw)| member_words(raw, "type")).as_deref() {
+    match asked
+        .and_then(|(_, raw)| member_words(raw, "type"))
+        .as_deref()
+    {
         Some("enabled") => Asked::Enabled,
         Some("adaptive") => Asked::Adaptive,
         _ => Asked::Off,
@@ -96,9 +111,12 @@ pub(crate) fn thinking(profile: &Profile, wire: Wire) -> Asked {
 pub(crate) fn wanted(profile: &Profile) -> u64 {
     let named = |name: &str| {
         let own = all(profile).into_iter().find(|(key, _)| key == name);
-        own.and_then(|(_, raw)| raw.trim_ascii().parse::<u64>().ok()).filter(|limit| *limit > 0)
+        own.and_then(|(_, raw)| raw.trim_ascii().parse::<u64>().ok())
+            .filter(|limit| *limit > 0)
     };
-    named("max_tokens").or_else(|| named("max_completion_tokens")).unwrap_or(profile.max_output)
+    named("max_tokens")
+        .or_else(|| named("max_completion_tokens"))
+        .unwrap_or(profile.max_output)
 }
 
 /// The parameters as the body names them.
@@ -116,7 +134,9 @@ pub(crate) fn write(profile: &Profile, wire: Wire, limit: u64, tools: bool, off:
         _ => (&CHAT, "max_completion_tokens"),
     };
     let mut object = Object::new();
-    object.raw("model", &model(profile)).raw(limit_name, &limit.to_string());
+    object
+        .raw("model", &model(profile))
+        .raw(limit_name, &limit.to_string());
     let mut left_out = Vec::new();
     for (key, raw) in all(profile) {
         match &*key {
@@ -130,7 +150,10 @@ pub(crate) fn write(profile: &Profile, wire: Wire, limit: u64, tools: bool, off:
             key => left_out.push(key.to_string()),
         }
     }
-    Written { object: object.finish(), left_out }
+    Written {
+        object: object.finish(),
+        left_out,
+    }
 }
 
 fn model(profile: &Profile) -> Cow<'_, str> {

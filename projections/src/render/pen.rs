@@ -44,8 +44,19 @@ pub(crate) struct Pen<'a, 'c> {
 
 impl<'a, 'c> Pen<'a, 'c> {
     pub(crate) fn new(context: &'c Context<'a>, track: &'c mut Track, category: Category) -> Self {
-        let source = BlockId { seq: Seq(0), index: 0 };
-        Self { context, track, category, source, counted: None, why: Why::AsWritten, first: None }
+        let source = BlockId {
+            seq: Seq(0),
+            index: 0,
+        };
+        Self {
+            context,
+            track,
+            category,
+            source,
+            counted: None,
+            why: Why::AsWritten,
+            first: None,
+        }
     }
 
     /// Turns to a block.
@@ -60,7 +71,11 @@ impl<'a, 'c> Pen<'a, 'c> {
         if self.why == Why::AsWritten {
             self.why = Why::Repaired(kind);
         }
-        let repair = Repair { kind, event: self.source.seq, block: Some(self.source) };
+        let repair = Repair {
+            kind,
+            event: self.source.seq,
+            block: Some(self.source),
+        };
         if self.track.repairs.last() != Some(&repair) {
             self.track.repairs.push_back_mut(repair);
             self.track.sums.repairs = self.track.repairs.len();
@@ -76,7 +91,10 @@ impl<'a, 'c> Pen<'a, 'c> {
 
     /// Lists the block as left out.
     pub(crate) fn leave_out(&mut self, reason: Reason) {
-        self.track.left_out.push_back_mut(LeftOut { block: self.source, reason });
+        self.track.left_out.push_back_mut(LeftOut {
+            block: self.source,
+            reason,
+        });
         self.track.sums.left_out = self.track.left_out.len();
         self.track.sums.broken |= reason == Reason::Prefix;
     }
@@ -130,7 +148,14 @@ impl<'a, 'c> Pen<'a, 'c> {
         (self.why, self.counted) = (why, counted);
     }
 
-    fn add(&mut self, role: PieceRole, category: Category, bytes: Arc<[u8]>, tokens: u64, call: bool) {
+    fn add(
+        &mut self,
+        role: PieceRole,
+        category: Category,
+        bytes: Arc<[u8]>,
+        tokens: u64,
+        call: bool,
+    ) {
         let sums = &mut self.track.sums;
         let digest = digest(role, &bytes);
         let shape = sums.shape.with(role, call, bytes.len());

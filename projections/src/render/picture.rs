@@ -21,7 +21,13 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, r
     match write(pen, setting.format, block, raw) {
         Ok(json) => {
             let ends = setting.ends();
-            pen.push(Draft { role: setting.role(), json, raw: bytes(block), call: false, ends });
+            pen.push(Draft {
+                role: setting.role(),
+                json,
+                raw: bytes(block),
+                call: false,
+                ends,
+            });
         }
         Err((token, why)) => stand_in(pen, setting, token, why),
     }
@@ -38,7 +44,11 @@ pub(crate) fn write(
     if let Some(token) = refused(pen, block, &picture) {
         return Err((token, RepairKind::Image));
     }
-    let json = if pen.context.chat() { chat(format, raw, &picture) } else { anthropic(pen, format, raw, &picture) };
+    let json = if pen.context.chat() {
+        chat(format, raw, &picture)
+    } else {
+        anthropic(pen, format, raw, &picture)
+    };
     let json = json.ok_or(("\"[image]\"", RepairKind::Kind))?;
     pen.track.sums.images = pen.track.sums.images.saturating_add(1);
     Ok(json)
@@ -50,7 +60,10 @@ fn refused(pen: &Pen<'_, '_>, block: &Block, picture: &Picture<'_>) -> Option<&'
     let facts = block.image;
     let over = |limit: u64, value: u64| limit > 0 && value > limit;
     if let Picture::Inline { media, data } = picture {
-        if over(profile.images_bytes, facts.map_or(data.len() as u64, |facts| facts.bytes)) {
+        if over(
+            profile.images_bytes,
+            facts.map_or(data.len() as u64, |facts| facts.bytes),
+        ) {
             return Some("\"[image left out: too many bytes]\"");
         }
         let side = facts.map_or(0, |facts| facts.width.max(facts.height));
@@ -65,14 +78,22 @@ fn refused(pen: &Pen<'_, '_>, block: &Block, picture: &Picture<'_>) -> Option<&'
     many.then_some("\"[image left out: too many images]\"")
 }
 
-fn anthropic(pen: &mut Pen<'_, '_>, format: Format, raw: &str, picture: &Picture<'_>) -> Option<String> {
+fn anthropic(
+    pen: &mut Pen<'_, '_>,
+    format: Format,
+    raw: &str,
+    picture: &Picture<'_>,
+) -> Option<String> {
     if native(pen, format) {
         return Some(copy(pen, raw, known("image")));
     }
     let mut source = Object::new();
     match picture {
         Picture::Inline { media, data } => {
-            source.raw("type", "\"base64\"").words("media_type", media).words("data", data);
+            source
+                .raw("type", "\"base64\"")
+                .words("media_type", media)
+                .words("data", data);
         }
         Picture::Address(url) => {
             source.raw("type", "\"url\"").raw("url", url);
@@ -80,7 +101,9 @@ fn anthropic(pen: &mut Pen<'_, '_>, format: Format, raw: &str, picture: &Picture
         Picture::Elsewhere => return None,
     }
     let mut object = Object::new();
-    object.raw("type", "\"image\"").raw("source", &source.finish());
+    object
+        .raw("type", "\"image\"")
+        .raw("source", &source.finish());
     Some(object.finish())
 }
 

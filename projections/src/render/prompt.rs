@@ -57,7 +57,13 @@ impl Prompt {
             tools: header.tools.clone(),
             names,
         };
-        let prompt = Self { head: Arc::new(head), asked: context.asked, with, without: None, last: context.last };
+        let prompt = Self {
+            head: Arc::new(head),
+            asked: context.asked,
+            with,
+            without: None,
+            last: context.last,
+        };
         prompt.turned_off(request, other)
     }
 
@@ -70,18 +76,29 @@ impl Prompt {
         }
         let other = match touched {
             None => self.with.entries.other,
-            Some(key) => newest_other(request.timeline, Some(key)).or_else(|| self.with.before(key).other),
+            Some(key) => {
+                newest_other(request.timeline, Some(key)).or_else(|| self.with.before(key).other)
+            }
         };
         let context = Context::new(request, Arc::clone(&self.head.names), other, false);
         let from = self.first_changed(&context, touched);
         let mut with = self.with.clone();
         rewrite(&context, &mut with, from);
         let without = self.without.clone().map(|mut without| {
-            let context = Context { off: true, ..context_again(request, &self.head.names, other) };
+            let context = Context {
+                off: true,
+                ..context_again(request, &self.head.names, other)
+            };
             rewrite(&context, &mut without, from);
             without
         });
-        let prompt = Self { head: Arc::clone(&self.head), asked: self.asked, with, without, last: context.last };
+        let prompt = Self {
+            head: Arc::clone(&self.head),
+            asked: self.asked,
+            with,
+            without,
+            last: context.last,
+        };
         prompt.turned_off(request, other)
     }
 
@@ -92,11 +109,14 @@ impl Prompt {
         let mut also = |key: Seq| from = Some(from.map_or(key, |from: Seq| from.min(key)));
         if self.last != context.last {
             let ends = [self.last, context.last].into_iter().flatten();
-            ends.filter(|key| self.with.mark(*key).is_some_and(|mark| mark.paused)).for_each(&mut also);
+            ends.filter(|key| self.with.mark(*key).is_some_and(|mark| mark.paused))
+                .for_each(&mut also);
         }
         let before = self.with.entries.other;
         if context.profile.thinking.keeps == Keeps::Last && before != context.other {
-            self.first_thinking(before.min(context.other)).into_iter().for_each(&mut also);
+            self.first_thinking(before.min(context.other))
+                .into_iter()
+                .for_each(&mut also);
         }
         from
     }
@@ -117,7 +137,10 @@ impl Prompt {
             (None, _) => None,
             (Some(_), Some(without)) => Some(without),
             (Some(_), None) => {
-                let context = Context { off: true, ..context_again(request, &self.head.names, other) };
+                let context = Context {
+                    off: true,
+                    ..context_again(request, &self.head.names, other)
+                };
                 let mut without = self.with.clone();
                 rewrite(&context, &mut without, self.with.entries.thinks);
                 Some(without)
@@ -128,7 +151,10 @@ impl Prompt {
 
     /// The response of the open loop that forbids thinking.
     fn bare(&self) -> Option<Seq> {
-        self.with.entries.bare.filter(|_| self.asked == Asked::Enabled)
+        self.with
+            .entries
+            .bare
+            .filter(|_| self.asked == Asked::Enabled)
     }
 
     /// The track that is shown.
@@ -143,7 +169,13 @@ impl Prompt {
         let estimate = outcome::estimate(track, request);
         let room = profile.window.saturating_sub(estimate);
         let max_tokens = params::wanted(profile).min(room).max(1);
-        let written = params::write(profile, wire, max_tokens, !self.head.names.is_empty(), self.without.is_some());
+        let written = params::write(
+            profile,
+            wire,
+            max_tokens,
+            !self.head.names.is_empty(),
+            self.without.is_some(),
+        );
         let tail: Arc<str> = params::tail(&written.object).into();
         let bytes = track.sums.shape.closed(&tail);
         Projection {
@@ -157,9 +189,11 @@ impl Prompt {
             images: track.sums.images,
             pieces: track.pieces.clone(),
             repairs: match self.bare() {
-                Some(event) => {
-                    track.repairs.push_back(Repair { kind: RepairKind::ThinkingOff, event, block: None })
-                }
+                Some(event) => track.repairs.push_back(Repair {
+                    kind: RepairKind::ThinkingOff,
+                    event,
+                    block: None,
+                }),
                 None => track.repairs.clone(),
             },
             left_out: track.left_out.clone(),
@@ -189,14 +223,20 @@ fn same(one: &Option<Arc<Logged>>, other: &Option<Arc<Logged>>) -> bool {
     }
 }
 
-fn context_again<'a>(request: &Request<'a>, names: &Arc<BTreeSet<String>>, other: Option<Seq>) -> Context<'a> {
+fn context_again<'a>(
+    request: &Request<'a>,
+    names: &Arc<BTreeSet<String>>,
+    other: Option<Seq>,
+) -> Context<'a> {
     Context::new(request, Arc::clone(names), other, true)
 }
 
 /// The newest entry that is not a unit, among those from this key on.
 fn newest_other(timeline: &Timeline, from: Option<Seq>) -> Option<Seq> {
     let mut newest_first = timeline.shown.range(from.unwrap_or(Seq(0))..).rev();
-    newest_first.find(|(_, shown)| !matches!(shown, Shown::Unit(_))).map(|(key, _)| *key)
+    newest_first
+        .find(|(_, shown)| !matches!(shown, Shown::Unit(_)))
+        .map(|(key, _)| *key)
 }
 
 /// Writes the entries from this key on (`None`: all of them), then the tails.

@@ -57,7 +57,13 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, speech: &Speech<'_>, call: &Call) {
             write(pen, &id, &content, found.native, found.error)
         }
     };
-    pen.push(Draft { role: PieceRole::Result, json, raw: None, call: false, ends: Ends::Other });
+    pen.push(Draft {
+        role: PieceRole::Result,
+        json,
+        raw: None,
+        call: false,
+        ends: Ends::Other,
+    });
     pen.category = Category::Messages;
 }
 
@@ -65,11 +71,16 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, speech: &Speech<'_>, call: &Call) {
 fn find<'b, 'a: 'b>(pen: &mut Pen<'a, '_>, answer: &'b Answer) -> Option<Found<'b>> {
     let timeline = pen.context.timeline;
     let mut found = match &answer.logged.event.body {
-        Body::ToolResult(result) => {
-            Found { native: None, brought: from(&result.content), error: answer.status.is_error() }
-        }
+        Body::ToolResult(result) => Found {
+            native: None,
+            brought: from(&result.content),
+            error: answer.status.is_error(),
+        },
         Body::Message(message) => {
-            let block = message.content.blocks.get(usize::try_from(answer.block.index).ok()?)?;
+            let block = message
+                .content
+                .blocks
+                .get(usize::try_from(answer.block.index).ok()?)?;
             let mut found = block_found(block, message.content.format);
             found.error |= found.native.is_none() && answer.status.is_error();
             found
@@ -81,7 +92,10 @@ fn find<'b, 'a: 'b>(pen: &mut Pen<'a, '_>, answer: &'b Answer) -> Option<Found<'
     {
         found.brought = from(&replace.with);
         pen.why = Why::Replaced(logged.seq);
-        pen.counted = Some(BlockId { seq: logged.seq, index: 0 });
+        pen.counted = Some(BlockId {
+            seq: logged.seq,
+            index: 0,
+        });
     }
     Some(found)
 }
@@ -91,16 +105,36 @@ fn block_found(block: &Block, format: Format) -> Found<'_> {
     let raw = match view::at(block) {
         At::Json(raw) => raw,
         At::Token(token) => {
-            return Found { native: None, brought: Brought::Token(Cow::Owned(token)), error: false };
+            return Found {
+                native: None,
+                brought: Brought::Token(Cow::Owned(token)),
+                error: false,
+            };
         }
-        At::Lost => return Found { native: None, brought: Brought::Gone(RepairKind::Lost), error: false },
-        At::Erased => return Found { native: None, brought: Brought::Gone(RepairKind::Erased), error: false },
+        At::Lost => {
+            return Found {
+                native: None,
+                brought: Brought::Gone(RepairKind::Lost),
+                error: false,
+            };
+        }
+        At::Erased => {
+            return Found {
+                native: None,
+                brought: Brought::Gone(RepairKind::Erased),
+                error: false,
+            };
+        }
     };
     let facts = block.result(format);
     let content = facts.as_ref().and_then(|facts| facts.content);
     let native = (format == Format::Anthropic).then_some(raw);
     let error = facts.is_some_and(|facts| facts.is_error == Some(true));
-    Found { native, brought: from_raw(format, content), error }
+    Found {
+        native,
+        brought: from_raw(format, content),
+        error,
+    }
 }
 
 fn from(content: &Content) -> Brought<'_> {
@@ -117,13 +151,18 @@ fn from(content: &Content) -> Brought<'_> {
 }
 
 fn from_raw(format: Format, raw: Option<&str>) -> Brought<'_> {
-    let Some(raw) = raw.map(str::trim_ascii).filter(|raw| *raw != "null") else { return Brought::Nothing };
+    let Some(raw) = raw.map(str::trim_ascii).filter(|raw| *raw != "null") else {
+        return Brought::Nothing;
+    };
     if is_string(raw) {
         return Brought::Token(Cow::Borrowed(raw));
     }
     let blocks: Vec<Block> = match elements(raw) {
         Some(parts) => parts.map(|part| Block::from_raw(format, part)).collect(),
-        None => alloc::vec![Block { kind: BlockKind::Other, ..Block::from_raw(format, raw) }],
+        None => alloc::vec![Block {
+            kind: BlockKind::Other,
+            ..Block::from_raw(format, raw)
+        }],
     };
     Brought::Blocks(format, Cow::Owned(blocks))
 }
@@ -148,14 +187,21 @@ fn content(pen: &mut Pen<'_, '_>, brought: &Brought<'_>) -> String {
 
 /// The blocks as a list; `None` when nothing is left of them.
 fn list(pen: &mut Pen<'_, '_>, format: Format, blocks: &[Block]) -> Option<String> {
-    let items: Vec<String> = blocks.iter().filter_map(|block| item(pen, format, block)).collect();
+    let items: Vec<String> = blocks
+        .iter()
+        .filter_map(|block| item(pen, format, block))
+        .collect();
     (!items.is_empty()).then(|| ["[", &items.join(","), "]"].concat())
 }
 
 /// The blocks' words, a line each; `None` when there are none.
 fn joined(pen: &mut Pen<'_, '_>, format: Format, blocks: &[Block]) -> Option<String> {
     let mut token = String::from("\"");
-    for (place, part) in blocks.iter().filter_map(|block| line(pen, format, block)).enumerate() {
+    for (place, part) in blocks
+        .iter()
+        .filter_map(|block| line(pen, format, block))
+        .enumerate()
+    {
         token.push_str(if place > 0 { "\\n" } else { "" });
         token.push_str(inside(&part));
     }
@@ -193,10 +239,12 @@ fn item(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
     let kind = member_words(raw, "type").unwrap_or_default();
     match block.kind {
         BlockKind::Text => text(pen, format, raw),
-        BlockKind::Image => Some(picture::write(pen, format, block, raw).unwrap_or_else(|(token, why)| {
-            pen.mend(why);
-            made_text(token)
-        })),
+        BlockKind::Image => Some(picture::write(pen, format, block, raw).unwrap_or_else(
+            |(token, why)| {
+                pen.mend(why);
+                made_text(token)
+            },
+        )),
         BlockKind::Document if format == Format::Anthropic && known(&kind).is_some() => {
             Some(copy(pen, raw, known(&kind)))
         }
@@ -207,13 +255,21 @@ fn item(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
 fn text(pen: &mut Pen<'_, '_>, format: Format, raw: &str) -> Option<String> {
     let token = worded(pen, view::text(raw))?;
     let native = format == Format::Anthropic && !is_string(raw);
-    Some(if native { copy(pen, raw, known("text")) } else { made_text(&token) })
+    Some(if native {
+        copy(pen, raw, known("text"))
+    } else {
+        made_text(&token)
+    })
 }
 
 /// Its JSON, or the words in its place.
 fn there<'b>(pen: &mut Pen<'_, '_>, block: &'b Block) -> Result<&'b str, Cow<'b, str>> {
     if let Held::Lost | Held::Erased = block.raw.held {
-        let why = if block.raw.held == Held::Erased { RepairKind::Erased } else { RepairKind::Lost };
+        let why = if block.raw.held == Held::Erased {
+            RepairKind::Erased
+        } else {
+            RepairKind::Lost
+        };
         pen.mend(why);
         return Err(Cow::Borrowed(mark(why)));
     }
@@ -239,16 +295,28 @@ fn stand_in<'b>(pen: &mut Pen<'_, '_>, token: impl Into<Cow<'b, str>>) -> Option
 }
 
 /// The envelope: of a block of the Anthropic dialect its own members, else made.
-fn write(pen: &mut Pen<'_, '_>, id: &str, content: &str, native: Option<&str>, error: bool) -> String {
+fn write(
+    pen: &mut Pen<'_, '_>,
+    id: &str,
+    content: &str,
+    native: Option<&str>,
+    error: bool,
+) -> String {
     let mut object = Object::new();
     if pen.context.chat() {
-        object.raw("role", "\"tool\"").words("tool_call_id", id).raw("content", content);
+        object
+            .raw("role", "\"tool\"")
+            .words("tool_call_id", id)
+            .raw("content", content);
         return object.finish();
     }
     match native {
         Some(raw) => own_members(pen, &mut object, raw, id, content),
         None => {
-            object.raw("type", "\"tool_result\"").words("tool_use_id", id).raw("content", content);
+            object
+                .raw("type", "\"tool_result\"")
+                .words("tool_use_id", id)
+                .raw("content", content);
             if error {
                 object.raw("is_error", "true");
             }
@@ -269,7 +337,9 @@ fn own_members(pen: &mut Pen<'_, '_>, object: &mut Object, raw: &str, id: &str, 
                 has_content = true;
                 object.raw("content", content);
             }
-            "is_error" if !matches!(value.trim_ascii(), "true" | "false") => pen.mend(RepairKind::Keys),
+            "is_error" if !matches!(value.trim_ascii(), "true" | "false") => {
+                pen.mend(RepairKind::Keys)
+            }
             key => {
                 object.raw(key, value);
             }

@@ -1,12 +1,12 @@
 //! Calls that the provider answers itself: as they are while call, result and tool are all there, else as text.
 
+use crate::Unit;
 use crate::render::RepairKind;
 use crate::render::block::{Place, Setting, as_text, native, other, push_whole};
 use crate::render::context::Context;
 use crate::render::pen::Pen;
 use crate::render::table::{copy, known};
 use crate::render::view::{self, At};
-use crate::Unit;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use recount_events::raw::member_words;
@@ -30,12 +30,21 @@ impl Server {
                 // An id that stands twice names no call.
                 let twice = calls.contains_key(&id);
                 calls.insert(id, (there && !twice, 0));
-            } else if let Some((_, results)) = calls.get_mut(&*member_words(raw, "tool_use_id").unwrap_or_default()) {
+            } else if let Some((_, results)) =
+                calls.get_mut(&*member_words(raw, "tool_use_id").unwrap_or_default())
+            {
                 *results = results.saturating_add(1);
             }
         }
-        let stands = |(there, results): (bool, u32)| there && (results == 1 || (results == 0 && open));
-        Self { whole: calls.into_iter().filter(|(_, facts)| stands(*facts)).map(|(id, _)| id).collect() }
+        let stands =
+            |(there, results): (bool, u32)| there && (results == 1 || (results == 0 && open));
+        Self {
+            whole: calls
+                .into_iter()
+                .filter(|(_, facts)| stands(*facts))
+                .map(|(id, _)| id)
+                .collect(),
+        }
     }
 }
 
@@ -49,12 +58,20 @@ fn tool(name: &str) -> &str {
 
 /// The unit's server blocks in order.
 fn blocks(unit: &Unit) -> impl Iterator<Item = (&str, BlockKind)> {
-    let contents = unit.parts.iter().filter_map(|part| part.message()).map(|message| &message.content);
+    let contents = unit
+        .parts
+        .iter()
+        .filter_map(|part| part.message())
+        .map(|message| &message.content);
     let native = contents.filter(|content| content.format == Format::Anthropic);
-    native.flat_map(|content| &content.blocks).filter_map(|block| match (block.kind, view::at(block)) {
-        (BlockKind::ServerCall | BlockKind::ServerResult, At::Json(raw)) => Some((raw, block.kind)),
-        _ => None,
-    })
+    native
+        .flat_map(|content| &content.blocks)
+        .filter_map(|block| match (block.kind, view::at(block)) {
+            (BlockKind::ServerCall | BlockKind::ServerResult, At::Json(raw)) => {
+                Some((raw, block.kind))
+            }
+            _ => None,
+        })
 }
 
 /// Writes a server call or its result.
@@ -64,11 +81,16 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, r
     if table.is_none() && native(pen, setting.format) {
         return other(pen, setting, block, raw);
     }
-    let id = if block.kind == BlockKind::ServerCall { "id" } else { "tool_use_id" };
+    let id = if block.kind == BlockKind::ServerCall {
+        "id"
+    } else {
+        "tool_use_id"
+    };
     let whole = match setting.place {
-        Place::Unit(speech) if native(pen, setting.format) => {
-            speech.server.whole.contains(&*member_words(raw, id).unwrap_or_default())
-        }
+        Place::Unit(speech) if native(pen, setting.format) => speech
+            .server
+            .whole
+            .contains(&*member_words(raw, id).unwrap_or_default()),
         _ => false,
     };
     if whole {

@@ -41,11 +41,23 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, key: Seq, unit: &Unit) {
     let context = pen.context;
     let paused = !context.chat() && paused(unit);
     let server = Server::new(context, unit, paused && context.last == Some(key));
-    let speech = Speech { unit, key, root: pen.root(), paused, server };
+    let speech = Speech {
+        unit,
+        key,
+        root: pen.root(),
+        paused,
+        server,
+    };
     for part in &unit.parts {
-        let Some(message) = part.message() else { continue };
+        let Some(message) = part.message() else {
+            continue;
+        };
         let place = Place::Unit(&speech);
-        let setting = Setting { place, format: message.content.format, message: Some(message) };
+        let setting = Setting {
+            place,
+            format: message.content.format,
+            message: Some(message),
+        };
         entry::content(pen, setting, &message.content, part.seq);
     }
     for call in &unit.calls {
@@ -56,25 +68,45 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, key: Seq, unit: &Unit) {
 impl Speech<'_> {
     /// The call of this block.
     pub(crate) fn of(&self, block: BlockId) -> Option<&Call> {
-        let place = self.unit.calls.binary_search_by_key(&block, |call| call.block).ok()?;
+        let place = self
+            .unit
+            .calls
+            .binary_search_by_key(&block, |call| call.block)
+            .ok()?;
         self.unit.calls.get(place)
     }
 
     /// The block of a call, and its dialect.
     fn block(&self, id: BlockId) -> Option<(&Block, Format)> {
-        let place = self.unit.parts.binary_search_by_key(&id.seq, |part| part.seq).ok()?;
+        let place = self
+            .unit
+            .parts
+            .binary_search_by_key(&id.seq, |part| part.seq)
+            .ok()?;
         let content = &self.unit.parts.get(place)?.message()?.content;
-        Some((content.blocks.get(usize::try_from(id.index).ok()?)?, content.format))
+        Some((
+            content.blocks.get(usize::try_from(id.index).ok()?)?,
+            content.format,
+        ))
     }
 
     /// A call's id on the wire.
     pub(crate) fn id(&self, call: &Call) -> String {
-        let given = self.block(call.block).filter(|_| call.as_given).and_then(|(block, format)| given(block, format));
+        let given = self
+            .block(call.block)
+            .filter(|_| call.as_given)
+            .and_then(|(block, format)| given(block, format));
         given.unwrap_or_else(|| made_id(call.block))
     }
 
     /// Writes a call.
-    pub(crate) fn call(&self, pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, raw: &str) {
+    pub(crate) fn call(
+        &self,
+        pen: &mut Pen<'_, '_>,
+        setting: Setting<'_>,
+        block: &Block,
+        raw: &str,
+    ) {
         let (Some(call), Some(facts)) = (self.of(pen.source), block.call(setting.format)) else {
             return as_text(pen, setting, raw, RepairKind::Kind);
         };
@@ -89,21 +121,39 @@ impl Speech<'_> {
             let input = foreign_input(pen, facts.input);
             made_call(&id, &name, &input)
         };
-        pen.push(Draft { role: PieceRole::Assistant, json, raw: bytes(block), call: chat, ends: Ends::Assistant });
+        pen.push(Draft {
+            role: PieceRole::Assistant,
+            json,
+            raw: bytes(block),
+            call: chat,
+            ends: Ends::Assistant,
+        });
     }
 
     /// Writes a call whose bytes are not at hand.
     pub(crate) fn gone(&self, pen: &mut Pen<'_, '_>, setting: Setting<'_>, why: RepairKind) {
         pen.stand_in(why);
         let (id, chat) = (made_id(pen.source), pen.context.chat());
-        let json = if chat { chat_item(&id, why.name(), "\"{}\"") } else { made_call(&id, why.name(), "{}") };
-        pen.push(Draft { role: setting.role(), json, raw: None, call: chat, ends: Ends::Assistant });
+        let json = if chat {
+            chat_item(&id, why.name(), "\"{}\"")
+        } else {
+            made_call(&id, why.name(), "{}")
+        };
+        pen.push(Draft {
+            role: setting.role(),
+            json,
+            raw: None,
+            call: chat,
+            ends: Ends::Assistant,
+        });
     }
 }
 
 /// The id that a provider gave, where it can travel.
 fn given(block: &Block, format: Format) -> Option<String> {
-    let At::Json(_) = view::at(block) else { return None };
+    let At::Json(_) = view::at(block) else {
+        return None;
+    };
     let id = block.call(format)?.id;
     let travels = (1..=40).contains(&id.len()) && id.bytes().all(plain);
     travels.then_some(id)
@@ -128,9 +178,19 @@ pub(crate) fn name(pen: &mut Pen<'_, '_>, given: &str, most: usize) -> String {
 }
 
 pub(crate) fn clean_name(given: &str, most: usize) -> String {
-    let letter = |letter: char| if letter.is_ascii() && plain(letter as u8) { letter } else { '_' };
+    let letter = |letter: char| {
+        if letter.is_ascii() && plain(letter as u8) {
+            letter
+        } else {
+            '_'
+        }
+    };
     let clean: String = given.chars().take(most).map(letter).collect();
-    if clean.is_empty() { "unknown".to_string() } else { clean }
+    if clean.is_empty() {
+        "unknown".to_string()
+    } else {
+        clean
+    }
 }
 
 /// A call of the Anthropic dialect: its own members, id, name and input as they have to be.
@@ -171,7 +231,11 @@ fn native_call(pen: &mut Pen<'_, '_>, raw: &str, id: &str, name: &str) -> String
 
 fn made_call(id: &str, name: &str, input: &str) -> String {
     let mut object = Object::new();
-    object.raw("type", "\"tool_use\"").words("id", id).words("name", name).raw("input", input);
+    object
+        .raw("type", "\"tool_use\"")
+        .words("id", id)
+        .words("name", name)
+        .raw("input", input);
     object.finish()
 }
 
@@ -215,6 +279,9 @@ fn chat_item(id: &str, name: &str, arguments: &str) -> String {
     let mut function = Object::new();
     function.words("name", name).raw("arguments", arguments);
     let mut object = Object::new();
-    object.words("id", id).raw("type", "\"function\"").raw("function", &function.finish());
+    object
+        .words("id", id)
+        .raw("type", "\"function\"")
+        .raw("function", &function.finish());
     object.finish()
 }

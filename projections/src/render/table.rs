@@ -30,12 +30,18 @@ pub(crate) fn known(name: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The members of a raw object that a wire has; the others are listed as repairs. `None`: all but the cache marker.
-pub(crate) fn kept<'r>(pen: &mut Pen<'_, '_>, raw: &'r str, keep: Option<&[&str]>) -> Vec<(Cow<'r, str>, &'r str)> {
+pub(crate) fn kept<'r>(
+    pen: &mut Pen<'_, '_>,
+    raw: &'r str,
+    keep: Option<&[&str]>,
+) -> Vec<(Cow<'r, str>, &'r str)> {
     let mut kept = unique(raw);
     kept.retain(|(key, _)| {
         let other = match &**key {
             "cache_control" => Some(RepairKind::CacheControl),
-            key => keep.is_some_and(|keep| !keep.contains(&key)).then_some(RepairKind::Keys),
+            key => keep
+                .is_some_and(|keep| !keep.contains(&key))
+                .then_some(RepairKind::Keys),
         };
         other.into_iter().for_each(|kind| pen.mend(kind));
         other.is_none()

@@ -15,20 +15,37 @@ use recount_events::raw::member_words;
 use recount_events::{Block, Format, Message, sanitize};
 
 /// Writes a thinking block, or lists it as left out.
-pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, speech: &Speech<'_>, block: &Block, raw: &str) {
+pub(crate) fn show(
+    pen: &mut Pen<'_, '_>,
+    setting: Setting<'_>,
+    speech: &Speech<'_>,
+    block: &Block,
+    raw: &str,
+) {
     match refused(pen, setting, speech, raw) {
         Some(reason) => pen.leave_out(reason),
         None => {
             let kind = member_words(raw, "type").unwrap_or_default();
             let json = copy(pen, raw, known(&kind));
             let role = setting.role();
-            pen.push(Draft { role, json, raw: bytes(block), call: false, ends: Ends::Thinking });
+            pen.push(Draft {
+                role,
+                json,
+                raw: bytes(block),
+                call: false,
+                ends: Ends::Thinking,
+            });
         }
     }
 }
 
 /// Why it has to be left out.
-fn refused(pen: &Pen<'_, '_>, setting: Setting<'_>, speech: &Speech<'_>, raw: &str) -> Option<Reason> {
+fn refused(
+    pen: &Pen<'_, '_>,
+    setting: Setting<'_>,
+    speech: &Speech<'_>,
+    raw: &str,
+) -> Option<Reason> {
     let context = pen.context;
     let foreign = context.chat() || setting.format != Format::Anthropic;
     if foreign {
@@ -37,7 +54,9 @@ fn refused(pen: &Pen<'_, '_>, setting: Setting<'_>, speech: &Speech<'_>, raw: &s
     if context.off || context.asked == Asked::Off {
         return Some(Reason::ThinkingOff);
     }
-    let Some(message) = setting.message else { return Some(Reason::Issuer) };
+    let Some(message) = setting.message else {
+        return Some(Reason::Issuer);
+    };
     if !issued_here(pen, message) {
         return Some(Reason::Issuer);
     }
@@ -57,8 +76,14 @@ fn refused(pen: &Pen<'_, '_>, setting: Setting<'_>, speech: &Speech<'_>, raw: &s
 /// The profile's provider issued it, and its model where it binds.
 fn issued_here(pen: &Pen<'_, '_>, message: &Message) -> bool {
     let profile = pen.context.profile;
-    let provider = message.issuer.as_ref().is_none_or(|issuer| same(issuer, &profile.provider));
-    let model = message.model.as_ref().is_none_or(|model| same(model, &profile.model));
+    let provider = message
+        .issuer
+        .as_ref()
+        .is_none_or(|issuer| same(issuer, &profile.provider));
+    let model = message
+        .model
+        .as_ref()
+        .is_none_or(|model| same(model, &profile.model));
     provider && (model || !profile.thinking.binds)
 }
 

@@ -122,7 +122,10 @@ impl Track {
     /// Takes back the entries from this key on, and the tails.
     pub(crate) fn cut(&mut self, from: Seq) {
         let keep = self.place(from);
-        let before = self.marks.get(keep).map_or(self.entries, |mark| mark.before);
+        let before = self
+            .marks
+            .get(keep)
+            .map_or(self.entries, |mark| mark.before);
         self.restore(before);
         while self.marks.len() > keep && self.marks.drop_last_mut() {}
         self.entries = before;
@@ -143,11 +146,15 @@ impl Track {
 
     /// The mark of this entry.
     pub(crate) fn mark(&self, key: Seq) -> Option<&Mark> {
-        self.marks.get(self.place(key)).filter(|mark| mark.key == key)
+        self.marks
+            .get(self.place(key))
+            .filter(|mark| mark.key == key)
     }
 
     /// The sums before the first entry whose key is not before this one.
     pub(crate) fn before(&self, key: Seq) -> Sums {
-        self.marks.get(self.place(key)).map_or(self.entries, |mark| mark.before)
+        self.marks
+            .get(self.place(key))
+            .map_or(self.entries, |mark| mark.before)
     }
 }

@@ -38,18 +38,26 @@ pub(crate) fn text(raw: &str) -> Cow<'_, str> {
     if is_string(raw) {
         return Cow::Borrowed(raw.trim_ascii());
     }
-    let own = ["text", "refusal"].iter().find_map(|key| member(raw, key)).filter(|value| is_string(value));
+    let own = ["text", "refusal"]
+        .iter()
+        .find_map(|key| member(raw, key))
+        .filter(|value| is_string(value));
     own.map_or_else(|| message(raw), |token| Cow::Borrowed(token.trim_ascii()))
 }
 
 /// The words of a message item (OpenAI Responses): its content's texts, one a line.
 fn message(raw: &str) -> Cow<'_, str> {
-    let Some(content) = member(raw, "content") else { return Cow::Borrowed("\"\"") };
+    let Some(content) = member(raw, "content") else {
+        return Cow::Borrowed("\"\"");
+    };
     if is_string(content) {
         return Cow::Borrowed(content.trim_ascii());
     }
     let mut token = String::from("\"");
-    let parts = elements(content).into_iter().flatten().filter_map(|part| member(part, "text"));
+    let parts = elements(content)
+        .into_iter()
+        .flatten()
+        .filter_map(|part| member(part, "text"));
     for (place, part) in parts.filter(|part| is_string(part)).enumerate() {
         token.push_str(if place > 0 { "\\n" } else { "" });
         token.push_str(inside(part));
@@ -71,7 +79,10 @@ pub(crate) fn ends_in_space(token: &str) -> bool {
 /// Where a picture's data is.
 pub(crate) enum Picture<'b> {
     /// Here, as base64.
-    Inline { media: Cow<'b, str>, data: Cow<'b, str> },
+    Inline {
+        media: Cow<'b, str>,
+        data: Cow<'b, str>,
+    },
     /// At this address: a string token.
     Address(&'b str),
     /// Somewhere only its provider can reach.
@@ -95,14 +106,20 @@ fn anthropic(source: &str) -> Option<Picture<'_>> {
             media: member_words(source, "media_type").unwrap_or_default(),
             data: member_words(source, "data")?,
         }),
-        "url" => member(source, "url").filter(|url| is_string(url)).map(Picture::Address),
+        "url" => member(source, "url")
+            .filter(|url| is_string(url))
+            .map(Picture::Address),
         _ => None,
     }
 }
 
 /// `{"url": …}` or the address itself; addresses of scheme `data` hold the picture.
 fn address(place: &str) -> Option<Picture<'_>> {
-    let token = if is_string(place) { place } else { member(place, "url").filter(|url| is_string(url))? };
+    let token = if is_string(place) {
+        place
+    } else {
+        member(place, "url").filter(|url| is_string(url))?
+    };
     let url = words(token)?;
     if !url.starts_with("data:") {
         return Some(Picture::Address(token.trim_ascii()));
@@ -110,11 +127,17 @@ fn address(place: &str) -> Option<Picture<'_>> {
     match url {
         Cow::Borrowed(url) => {
             let (media, data) = inline(url)?;
-            Some(Picture::Inline { media: Cow::Borrowed(media), data: Cow::Borrowed(data) })
+            Some(Picture::Inline {
+                media: Cow::Borrowed(media),
+                data: Cow::Borrowed(data),
+            })
         }
         Cow::Owned(url) => {
             let (media, data) = inline(&url)?;
-            Some(Picture::Inline { media: Cow::Owned(media.into()), data: Cow::Owned(data.into()) })
+            Some(Picture::Inline {
+                media: Cow::Owned(media.into()),
+                data: Cow::Owned(data.into()),
+            })
         }
     }
 }
@@ -128,8 +151,14 @@ fn gemini(raw: &str) -> Option<Picture<'_>> {
     let either = |one: &str, other: &str| member(raw, one).or_else(|| member(raw, other));
     if let Some(inner) = either("inlineData", "inline_data") {
         let media = member_words(inner, "mimeType").or_else(|| member_words(inner, "mime_type"));
-        return Some(Picture::Inline { media: media.unwrap_or_default(), data: member_words(inner, "data")? });
+        return Some(Picture::Inline {
+            media: media.unwrap_or_default(),
+            data: member_words(inner, "data")?,
+        });
     }
     let file = either("fileData", "file_data")?;
-    member(file, "fileUri").or_else(|| member(file, "file_uri")).filter(|url| is_string(url)).map(Picture::Address)
+    member(file, "fileUri")
+        .or_else(|| member(file, "file_uri"))
+        .filter(|url| is_string(url))
+        .map(Picture::Address)
 }
