@@ -19,6 +19,7 @@ mod recovered;
 mod recovery;
 mod segment;
 mod stats;
+pub mod store;
 mod wal;
 mod writer;
 

@@ -1,0 +1,132 @@
+//! The store as the log uses it: told of what was committed, asked for records, closed.
+//!
+//! - Telling it of a commit costs a copy into memory; only a full backlog makes it wait, and never for ever.
+//! - Closing waits a limited time, then leaves the store to itself: the next open compares it anyway.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+
+use super::source::Segments;
+use super::status::{Doubt, StoreOptions, StoreState, StoreStatus};
+use super::supervisor::{Shared, supervise};
+use crate::record::Record;
+
+/// The store behind the segments. Share it by reference; it is `Send` and `Sync`.
+pub struct EventLog {
+    pub(super) shared: Arc<Shared>,
+    ended: Receiver<()>,
+}
+
+impl EventLog {
+    /// Starts the store of a data directory and returns at once; the comparison runs behind.
+    ///
+    /// `identity` tells data directories apart; it is stored, so it must not be a secret.
+    #[must_use]
+    pub fn start(
+        data_directory: &Path,
+        identity: [u8; 16],
+        segments: Arc<dyn Segments>,
+        options: StoreOptions,
+    ) -> EventLog {
+        let shared = Arc::new(Shared::new(identity, segments, options));
+        let (sender, ended) = bounded(0);
+        let supervised = Arc::clone(&shared);
+        let directory = data_directory.to_path_buf();
+        let spawned = thread::Builder::new()
+            .name("recount-store-watch".into())
+            .spawn(move || {
+                supervise(&supervised, directory);
+                // Dropping it is the signal.
+                drop(sender);
+            });
+        if spawned.is_err() {
+            tracing::warn!("no thread for the store; reads go to the segments");
+        }
+        EventLog { shared, ended }
+    }
+
+    /// Waits until the comparison is over, at most that long; whether it is.
+    pub fn wait_compared(&self, limit: Duration) -> bool {
+        self.shared
+            .wait_for(limit, |state| *state != StoreState::Comparing)
+    }
+
+    /// Waits until the store serves reads or is off, at most that long; whether it serves reads.
+    pub fn wait_ready(&self, limit: Duration) -> bool {
+        let settled = |state: &StoreState| {
+            !matches!(state, StoreState::Comparing | StoreState::Rebuilding(_))
+        };
+        self.shared.wait_for(limit, settled) && self.status().state == StoreState::Ready
+    }
+
+    /// What it is doing, and what was found.
+    #[must_use]
+    pub fn status(&self) -> StoreStatus {
+        self.shared.status_now()
+    }
+
+    /// Takes records that are durable and that [`Segments::read`] finds from now on. A full backlog makes it wait.
+    ///
+    /// Call it without holding a lock that the segments need to be read.
+    pub fn committed<'a>(&self, records: impl IntoIterator<Item = &'a Record>) {
+        self.shared.touch();
+        let mut live = self.shared.live();
+        records.into_iter().for_each(|record| live.commit(record));
+        let limit = self.shared.options.backlog;
+        if live.next_pending().is_none() && !live.is_behind() {
+            return;
+        }
+        self.shared.work.notify_all();
+        let full = |live: &mut super::live::Live| live.filling && live.pending_bytes > limit;
+        let started = Instant::now();
+        while full(&mut live) && started.elapsed() < self.shared.options.patience {
+            let rest = self
+                .shared
+                .options
+                .patience
+                .saturating_sub(started.elapsed());
+            live = match self.shared.room.wait_timeout(live, rest) {
+                Ok((live, _)) => live,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+    }
+
+    /// Has the store rebuilt, for instance after a segment was rewritten and places in it changed.
+    pub fn rebuild(&self) {
+        self.shared.raise(Doubt::Asked);
+    }
+
+    /// Writes what is open and closes; whether it ended within the limit that the options give.
+    pub fn close(self) -> bool {
+        self.end()
+    }
+
+    fn end(&self) -> bool {
+        if self.shared.closing.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        {
+            let _live = self.shared.live();
+            self.shared.work.notify_all();
+            self.shared.room.notify_all();
+        }
+        // The sender is dropped at the end; a time-out says that the store hangs.
+        let outcome = self.ended.recv_timeout(self.shared.options.close);
+        matches!(
+            outcome,
+            Err(crossbeam_channel::RecvTimeoutError::Disconnected)
+        )
+    }
+}
+
+impl Drop for EventLog {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
