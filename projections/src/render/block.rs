@@ -5,10 +5,10 @@
 use crate::render::json::{Object, inside, is_object, text_block};
 use crate::render::pen::{Draft, Pen};
 use crate::render::speech::Speech;
-use crate::render::table::{copy, kept, known};
+use crate::render::table::{complete, copy, kept, known};
 use crate::render::track::Ends;
 use crate::render::view::{self, At};
-use crate::render::{PieceRole, Reason, RepairKind, picture, server, thinking};
+use crate::render::{PieceRole, Reason, RepairKind, picture, server, source, thinking};
 use alloc::string::String;
 use alloc::sync::Arc;
 use recount_events::raw::member_words;
@@ -202,6 +202,9 @@ pub(crate) fn stand_in(pen: &mut Pen<'_, '_>, setting: Setting<'_>, token: &str,
 }
 
 fn text(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, raw: &str) {
+    if setting.format == Format::Anthropic && is_object(raw) && !complete("text", raw) {
+        return as_text(pen, setting, raw, RepairKind::Kind);
+    }
     let token = view::text(raw);
     if view::blank(&token) {
         return pen.mend(RepairKind::Blank);
@@ -226,14 +229,37 @@ fn document(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, raw: &st
     if !setting.pictures() && kind == "document" {
         return stand_in(pen, setting, "\"[document]\"", RepairKind::Kind);
     }
-    if setting.pictures() && native(pen, setting.format) && known(&kind).is_some() {
-        let json = copy(pen, raw, known(&kind));
-        return push_whole(pen, setting, json, block);
+    if setting.pictures() && native(pen, setting.format) {
+        return match native_document(pen, &kind, raw) {
+            Native::Json(json) => push_whole(pen, setting, json, block),
+            Native::NoSource => stand_in(pen, setting, "\"[document]\"", RepairKind::Kind),
+            Native::Text => other(pen, setting, block, raw),
+        };
     }
     if pen.context.chat() && setting.pictures() && kind != "search_result" {
         return chat_document(pen, setting, raw);
     }
     other(pen, setting, block, raw);
+}
+
+/// How a document of the Anthropic dialect goes to its own wire.
+pub(crate) enum Native {
+    Json(String),
+    /// Its source cannot be written.
+    NoSource,
+    /// Only as the words of a text.
+    Text,
+}
+
+/// A document or search result of the Anthropic dialect.
+pub(crate) fn native_document(pen: &mut Pen<'_, '_>, kind: &str, raw: &str) -> Native {
+    match kind {
+        "document" if complete(kind, raw) => {
+            source::copy(pen, raw, kind).map_or(Native::NoSource, Native::Json)
+        }
+        "search_result" if complete(kind, raw) => Native::Json(copy(pen, raw, known(kind))),
+        _ => Native::Text,
+    }
 }
 
 /// On Chat a document with words is a text.
@@ -252,6 +278,9 @@ fn chat_document(pen: &mut Pen<'_, '_>, setting: Setting<'_>, raw: &str) {
 pub(crate) fn other(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, raw: &str) {
     let kind = member_words(raw, "type").unwrap_or_default();
     if native(pen, setting.format) && kind == "container_upload" {
+        if !complete(&kind, raw) {
+            return as_text(pen, setting, raw, RepairKind::Kind);
+        }
         let json = copy(pen, raw, known(&kind));
         return push_whole(pen, setting, json, block);
     }

@@ -14,7 +14,7 @@ use recount_events::{BlockId, BlockKind, Body, Content, Role, Seq, escape};
 
 /// Writes an entry and its mark.
 pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &Shown) {
-    let before = track.sums;
+    let before = track.sums.clone();
     let mut pen = Pen::new(context, track, Category::Messages);
     match shown {
         Shown::Unit(unit) => speech::show(&mut pen, key, unit),
@@ -40,7 +40,7 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &S
         thinks,
         paused,
     });
-    track.entries = track.sums;
+    track.entries = track.sums.clone();
 }
 
 fn after_unit(track: &mut Track, key: Seq, unit: &Unit, first: Option<bool>) {

@@ -2,19 +2,19 @@
 //!
 //! - Tools stand ordered by name, bytewise, each name once.
 
-use crate::render::block::mark;
+use crate::render::block::{mark, raw_token};
 use crate::render::context::Context;
 use crate::render::json::{Object, is_object, is_string, text_block};
 use crate::render::pen::{Draft, Pen};
 use crate::render::speech::clean_name;
-use crate::render::table::{copy, known};
+use crate::render::table::{complete, copy, kept, known};
 use crate::render::track::{Ends, Track};
 use crate::render::view::{self, At};
 use crate::render::{Category, PieceRole, RepairKind, Request};
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
-use recount_events::raw::{is_json, member, member_words};
+use recount_events::raw::{is_json, member, member_words, words};
 use recount_events::{Block, BlockId, BlockKind, Body, Format, Seq, Text, Wire};
 
 /// What a tool without a schema takes.
@@ -48,7 +48,7 @@ fn read(text: &Text) -> Option<Tool<'_>> {
 impl Tool<'_> {
     /// Its name as the wire takes it; `None` without one.
     fn name(&self, wire: Wire) -> Option<String> {
-        let name = member_words(self.inner, "name").filter(|name| !name.is_empty())?;
+        let name = member_words(self.inner, "name")?;
         Some(clean_name(&name, most(wire)))
     }
 
@@ -68,7 +68,6 @@ const fn most(wire: Wire) -> usize {
 }
 
 /// The tools of the header, of equal names the last, by name; and the others, with why they are left out.
-#[expect(clippy::type_complexity, reason = "two lists that are read once")]
 fn sort<'t>(
     texts: &'t [Text],
     wire: Wire,
@@ -136,54 +135,89 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, request: &Request<'
     }
     pen.category = Category::System;
     system(&mut pen);
-    track.entries = track.sums;
+    track.entries = track.sums.clone();
 }
 
-/// The object, its name as the wire takes it.
-fn renamed(pen: &mut Pen<'_, '_>, raw: &str, name: &str) -> Object {
-    let mut object = Object::new();
-    for (key, value) in super::table::kept(pen, raw, None) {
-        if key != "name" {
-            object.raw(&key, value);
-            continue;
-        }
-        if member_words(raw, "name").as_deref() != Some(name) {
-            pen.mend(RepairKind::ToolName);
-            object.words("name", name);
-        } else {
-            object.raw("name", value);
-        }
-    }
-    object
-}
+/// Members of a tool that the host answers (Anthropic).
+const CUSTOM: [&str; 9] = [
+    "type",
+    "name",
+    "description",
+    "input_schema",
+    "allowed_callers",
+    "defer_loading",
+    "eager_input_streaming",
+    "input_examples",
+    "strict",
+];
 
 fn anthropic_tool(pen: &mut Pen<'_, '_>, name: &str, tool: &Tool<'_>) -> String {
     if tool.chat {
         return described(pen, name, tool.inner, "input_schema", "parameters").finish();
     }
-    let mut object = renamed(pen, tool.raw, name);
-    if !tool.is_server() && member(tool.raw, "input_schema").is_none() {
-        pen.mend(RepairKind::Input);
-        object.raw("input_schema", NO_SCHEMA);
+    if tool.is_server() {
+        return copy(pen, tool.raw, None);
+    }
+    let mut object = Object::new();
+    let mut schema = false;
+    for (key, value) in kept(pen, tool.raw, Some(&CUSTOM)) {
+        match &*key {
+            "name" => rename(pen, &mut object, name, value),
+            "description" if !is_string(value) => pen.mend(RepairKind::Keys),
+            "input_schema" => {
+                schema = true;
+                object.raw("input_schema", schema_or_none(pen, value));
+            }
+            key => {
+                object.raw(key, value);
+            }
+        }
+    }
+    if !schema {
+        object.raw("input_schema", schema_or_none(pen, "null"));
     }
     object.finish()
 }
 
-fn chat_tool(pen: &mut Pen<'_, '_>, name: &str, tool: &Tool<'_>) -> String {
-    let function = if tool.chat {
-        renamed(pen, tool.inner, name)
+/// The schema, or that of a tool that takes nothing.
+fn schema_or_none<'r>(pen: &mut Pen<'_, '_>, raw: &'r str) -> &'r str {
+    if is_object(raw) && member_words(raw, "type").as_deref() == Some("object") {
+        return raw;
+    }
+    pen.mend(RepairKind::BadTool);
+    NO_SCHEMA
+}
+
+/// A name, as the wire takes it.
+fn rename(pen: &mut Pen<'_, '_>, object: &mut Object, name: &str, value: &str) {
+    if words(value).as_deref() == Some(name) {
+        object.raw("name", value);
     } else {
-        described(pen, name, tool.inner, "parameters", "input_schema")
-    };
+        pen.mend(RepairKind::ToolName);
+        object.words("name", name);
+    }
+}
+
+fn chat_tool(pen: &mut Pen<'_, '_>, name: &str, tool: &Tool<'_>) -> String {
     let mut object = Object::new();
     if !tool.chat {
+        let function = described(pen, name, tool.inner, "parameters", "input_schema").finish();
         object
             .raw("type", "\"function\"")
-            .raw("function", &function.finish());
+            .raw("function", &function);
         return object.finish();
     }
+    let mut function = Object::new();
+    for (key, value) in kept(pen, tool.inner, None) {
+        match &*key {
+            "name" => rename(pen, &mut function, name, value),
+            key => {
+                function.raw(key, value);
+            }
+        }
+    }
     let function = function.finish();
-    for (key, value) in super::table::kept(pen, tool.raw, None) {
+    for (key, value) in kept(pen, tool.raw, None) {
         object.raw(&key, if key == "function" { &function } else { value });
     }
     object.finish()
@@ -240,6 +274,12 @@ fn part(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
         return None;
     }
     let (token, raw) = match view::at(block) {
+        At::Json(raw)
+            if is_object(raw) && format == Format::Anthropic && !complete("text", raw) =>
+        {
+            pen.mend(RepairKind::Kind);
+            (Cow::Owned(raw_token(raw)), None)
+        }
         At::Json(raw) => (view::text(raw), Some(raw)),
         At::Token(token) => (Cow::Owned(token), None),
         At::Lost => (gone(pen, RepairKind::Lost), None),
@@ -253,7 +293,7 @@ fn part(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
     match own {
         Some(raw) if !pen.context.chat() => Some(copy(pen, raw, known("text"))),
         Some(raw) => {
-            super::table::kept(pen, raw, Some(&["type", "text"]));
+            kept(pen, raw, Some(&["type", "text"]));
             Some(text_block(&token))
         }
         None => Some(text_block(&token)),

@@ -18,6 +18,7 @@ mod prompt;
 mod request;
 mod result;
 mod server;
+mod source;
 mod speech;
 mod table;
 mod thinking;

@@ -39,8 +39,8 @@ fn scaled(tokens: u64, budget: &Budget) -> u64 {
     u64::try_from(product.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
-/// What the prompt is good for; `bytes`: of the body.
-pub(crate) fn outcome(track: &Track, request: &Request<'_>, estimate: u64, bytes: u64) -> Outcome {
+/// What the prompt is good for; `need`: its tokens and the fewest of an answer; `bytes`: of the body.
+pub(crate) fn outcome(track: &Track, request: &Request<'_>, need: u64, bytes: u64) -> Outcome {
     let calls = unanswered(track, request);
     if !calls.is_empty() {
         return Outcome::WaitingResults { calls };
@@ -49,7 +49,6 @@ pub(crate) fn outcome(track: &Track, request: &Request<'_>, estimate: u64, bytes
         return Outcome::WaitingPerson;
     }
     let (window, most) = (request.profile.window, request.profile.body_bytes);
-    let need = estimate.saturating_add(1);
     if need > window {
         return Outcome::Impossible {
             excess: Excess::Tokens,

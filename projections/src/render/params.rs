@@ -4,7 +4,7 @@ use crate::render::json::{Object, is_string, token_or_mark, unique};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use recount_events::raw::{is_json, member_words};
+use recount_events::raw::{is_json, member, member_words};
 use recount_events::{Profile, Wire, sanitize};
 
 /// Members of the body that are not parameters, or that the render writes itself.
@@ -18,7 +18,7 @@ const OWN: [&str; 6] = [
 ];
 
 /// Parameters of Anthropic Messages.
-const ANTHROPIC: [&str; 14] = [
+const ANTHROPIC: [&str; 13] = [
     "temperature",
     "top_k",
     "top_p",
@@ -32,7 +32,6 @@ const ANTHROPIC: [&str; 14] = [
     "context_management",
     "mcp_servers",
     "output_config",
-    "betas",
 ];
 
 /// Parameters of OpenAI Chat Completions.
@@ -74,11 +73,16 @@ const WITH_TOOLS: [&str; 2] = ["tool_choice", "parallel_tool_calls"];
 pub(crate) enum Asked {
     /// Nothing, or that there is none.
     Off,
-    /// Always: an open tool loop has to begin with it.
-    Enabled,
+    /// More than the answer's limit can hold, or less than there has to be.
+    Unfit,
+    /// Always, this many tokens: an open tool loop has to begin with it.
+    Enabled(u64),
     /// When the model wants.
     Adaptive,
 }
+
+/// Fewest tokens of thinking (vendor's page on extended thinking).
+const LEAST_THINKING: u64 = 1024;
 
 /// The members of the profile's parameters.
 pub(crate) fn all(profile: &Profile) -> Vec<(Cow<'_, str>, &str)> {
@@ -97,21 +101,31 @@ pub(crate) fn thinking(profile: &Profile, wire: Wire) -> Asked {
         return Asked::Off;
     }
     let asked = all(profile).into_iter().find(|(key, _)| key == "thinking");
-    match asked
-        .and_then(|(_, raw)| member_words(raw, "type"))
-        .as_deref()
-    {
-        Some("enabled") => Asked::Enabled,
-        Some("adaptive") => Asked::Adaptive,
+    match asked.map(|(_, raw)| (raw, member_words(raw, "type"))) {
+        Some((raw, Some(kind))) if kind == "enabled" => enabled(profile, raw),
+        Some((_, Some(kind))) if kind == "adaptive" => Asked::Adaptive,
         _ => Asked::Off,
     }
+}
+
+fn enabled(profile: &Profile, raw: &str) -> Asked {
+    let tokens = member(raw, "budget_tokens").and_then(number).unwrap_or(0);
+    if tokens < LEAST_THINKING || tokens >= wanted(profile) {
+        Asked::Unfit
+    } else {
+        Asked::Enabled(tokens)
+    }
+}
+
+fn number(raw: &str) -> Option<u64> {
+    raw.trim_ascii().parse().ok()
 }
 
 /// The answer's limit that the parameters name, else the profile's.
 pub(crate) fn wanted(profile: &Profile) -> u64 {
     let named = |name: &str| {
         let own = all(profile).into_iter().find(|(key, _)| key == name);
-        own.and_then(|(_, raw)| raw.trim_ascii().parse::<u64>().ok())
+        own.and_then(|(_, raw)| number(raw))
             .filter(|limit| *limit > 0)
     };
     named("max_tokens")

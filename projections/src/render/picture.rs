@@ -1,11 +1,10 @@
 //! Pictures: within the profile's limits as they are, else as words.
 
-use crate::render::RepairKind;
 use crate::render::block::{Setting, bytes, native, stand_in};
 use crate::render::json::Object;
 use crate::render::pen::{Draft, Pen};
-use crate::render::table::{copy, known};
 use crate::render::view::{self, Picture};
+use crate::render::{RepairKind, source};
 use alloc::string::String;
 use recount_events::raw::member;
 use recount_events::{Block, Format, push_escaped};
@@ -41,7 +40,8 @@ pub(crate) fn write(
     raw: &str,
 ) -> Result<String, (&'static str, RepairKind)> {
     let picture = view::picture(format, raw);
-    if let Some(token) = refused(pen, block, &picture) {
+    let side = block.image.map_or(0, |facts| facts.width.max(facts.height));
+    if let Some(token) = refused(pen, block, &picture, side) {
         return Err((token, RepairKind::Image));
     }
     let json = if pen.context.chat() {
@@ -50,23 +50,27 @@ pub(crate) fn write(
         anthropic(pen, format, raw, &picture)
     };
     let json = json.ok_or(("\"[image]\"", RepairKind::Kind))?;
-    pen.track.sums.images = pen.track.sums.images.saturating_add(1);
+    let sums = &mut pen.track.sums;
+    sums.images = sums.images.saturating_add(1);
+    sums.large |= side > LARGE;
     Ok(json)
 }
 
-/// The words in place of a picture beyond the profile's limits.
-fn refused(pen: &Pen<'_, '_>, block: &Block, picture: &Picture<'_>) -> Option<&'static str> {
+/// The words in place of a picture that the provider would refuse.
+fn refused(
+    pen: &Pen<'_, '_>,
+    block: &Block,
+    picture: &Picture<'_>,
+    side: u32,
+) -> Option<&'static str> {
     let profile = pen.context.profile;
-    let facts = block.image;
+    let sums = &pen.track.sums;
     let over = |limit: u64, value: u64| limit > 0 && value > limit;
     if let Picture::Inline { media, data } = picture {
-        if over(
-            profile.images_bytes,
-            facts.map_or(data.len() as u64, |facts| facts.bytes),
-        ) {
+        let bytes = block.image.map_or(data.len() as u64, |facts| facts.bytes);
+        if over(profile.images_bytes, bytes) {
             return Some("\"[image left out: too many bytes]\"");
         }
-        let side = facts.map_or(0, |facts| facts.width.max(facts.height));
         if over(u64::from(profile.images_pixels), u64::from(side)) {
             return Some("\"[image left out: too many pixels]\"");
         }
@@ -74,9 +78,24 @@ fn refused(pen: &Pen<'_, '_>, block: &Block, picture: &Picture<'_>) -> Option<&'
             return Some("\"[image left out: media type]\"");
         }
     }
-    let many = profile.images_count > 0 && pen.track.sums.images >= profile.images_count;
-    many.then_some("\"[image left out: too many images]\"")
+    if matches!(picture, Picture::Bad) {
+        return Some("\"[image left out: source]\"");
+    }
+    let many = sums.images >= MANY;
+    if over(
+        u64::from(profile.images_count),
+        u64::from(sums.images).saturating_add(1),
+    ) || (many && sums.large)
+    {
+        return Some("\"[image left out: too many images]\"");
+    }
+    (many && side > LARGE).then_some("\"[image left out: too many pixels]\"")
 }
+
+/// From the next picture on, large ones are refused (vendor's page on vision: more than 20 pictures).
+const MANY: u32 = 20;
+/// Pixels a side of a large picture.
+const LARGE: u32 = 2000;
 
 fn anthropic(
     pen: &mut Pen<'_, '_>,
@@ -85,7 +104,7 @@ fn anthropic(
     picture: &Picture<'_>,
 ) -> Option<String> {
     if native(pen, format) {
-        return Some(copy(pen, raw, known("image")));
+        return source::copy(pen, raw, "image");
     }
     let mut source = Object::new();
     match picture {
@@ -98,7 +117,7 @@ fn anthropic(
         Picture::Address(url) => {
             source.raw("type", "\"url\"").raw("url", url);
         }
-        Picture::Elsewhere => return None,
+        Picture::Elsewhere | Picture::Bad => return None,
     }
     let mut object = Object::new();
     object
@@ -122,7 +141,7 @@ fn chat(format: Format, raw: &str, picture: &Picture<'_>) -> Option<String> {
         Picture::Address(url) => {
             place.raw("url", url);
         }
-        Picture::Elsewhere => return None,
+        Picture::Elsewhere | Picture::Bad => return None,
     }
     object.raw("image_url", &place.finish());
     Some(object.finish())

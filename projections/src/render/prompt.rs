@@ -154,7 +154,30 @@ impl Prompt {
         self.with
             .entries
             .bare
-            .filter(|_| self.asked == Asked::Enabled)
+            .filter(|_| matches!(self.asked, Asked::Enabled(_)))
+    }
+
+    /// The event for which the request's thinking is turned off.
+    fn turns_off(&self, request: &Request<'_>) -> Option<Seq> {
+        let profile = request
+            .timeline
+            .header
+            .profile
+            .as_ref()
+            .map_or(Seq(0), |logged| logged.seq);
+        if self.asked == Asked::Unfit {
+            Some(profile)
+        } else {
+            self.bare()
+        }
+    }
+
+    /// The fewest tokens of answer that the request can be sent with.
+    fn least(&self) -> u64 {
+        match self.asked {
+            Asked::Enabled(tokens) if self.without.is_none() => tokens.saturating_add(1),
+            _ => 1,
+        }
     }
 
     /// The track that is shown.
@@ -166,6 +189,7 @@ impl Prompt {
     #[must_use]
     pub fn project(&self, request: &Request<'_>) -> Projection {
         let (track, profile, wire) = (self.track(), request.profile, self.head.wire);
+        let off = self.turns_off(request);
         let estimate = outcome::estimate(track, request);
         let room = profile.window.saturating_sub(estimate);
         let max_tokens = params::wanted(profile).min(room).max(1);
@@ -174,12 +198,12 @@ impl Prompt {
             wire,
             max_tokens,
             !self.head.names.is_empty(),
-            self.without.is_some(),
+            off.is_some(),
         );
         let tail: Arc<str> = params::tail(&written.object).into();
         let bytes = track.sums.shape.closed(&tail);
         Projection {
-            outcome: outcome::outcome(track, request, estimate, bytes),
+            outcome: outcome::outcome(track, request, estimate.saturating_add(self.least()), bytes),
             digest: track.sums.root,
             tokens: track.sums.by.total(),
             by: track.sums.by,
@@ -188,7 +212,7 @@ impl Prompt {
             bytes,
             images: track.sums.images,
             pieces: track.pieces.clone(),
-            repairs: match self.bare() {
+            repairs: match off {
                 Some(event) => track.repairs.push_back(Repair {
                     kind: RepairKind::ThinkingOff,
                     event,
@@ -255,7 +279,7 @@ fn rewrite(context: &Context<'_>, track: &mut Track, from: Option<Seq>) {
             write(context, track, Some(from));
         }
         None => {
-            let entries: Sums = track.entries;
+            let entries: Sums = track.entries.clone();
             track.restore(entries);
             entry::tails(context, track);
         }

@@ -1,11 +1,11 @@
 //! The results of calls: their envelope, their content, and what stands for those that are not there.
 
 use crate::render::RepairKind;
-use crate::render::block::{made_text, mark, raw_token};
+use crate::render::block::{Native, made_text, mark, native_document, raw_token};
 use crate::render::json::{Object, inside, is_string};
 use crate::render::pen::{Draft, Pen};
 use crate::render::speech::Speech;
-use crate::render::table::{copy, kept, known};
+use crate::render::table::{complete, copy, kept, known};
 use crate::render::track::Ends;
 use crate::render::view::{self, At};
 use crate::render::{Category, PieceRole, Why, picture};
@@ -219,6 +219,9 @@ fn line<'b>(pen: &mut Pen<'_, '_>, format: Format, block: &'b Block) -> Option<C
     match (block.kind, kind.as_deref()) {
         (BlockKind::Text, _) => {
             if format == Format::Anthropic && !is_string(raw) {
+                if !complete("text", raw) {
+                    return stand_in(pen, raw_token(raw));
+                }
                 kept(pen, raw, Some(&["type", "text"]));
             }
             worded(pen, view::text(raw))
@@ -245,16 +248,23 @@ fn item(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
                 made_text(token)
             },
         )),
-        BlockKind::Document if format == Format::Anthropic && known(&kind).is_some() => {
-            Some(copy(pen, raw, known(&kind)))
+        BlockKind::Document if format == Format::Anthropic => {
+            match native_document(pen, &kind, raw) {
+                Native::Json(json) => Some(json),
+                Native::NoSource => stand_in(pen, "\"[document]\"").map(|token| made_text(&token)),
+                Native::Text => stand_in(pen, raw_token(raw)).map(|token| made_text(&token)),
+            }
         }
         _ => stand_in(pen, raw_token(raw)).map(|token| made_text(&token)),
     }
 }
 
 fn text(pen: &mut Pen<'_, '_>, format: Format, raw: &str) -> Option<String> {
-    let token = worded(pen, view::text(raw))?;
     let native = format == Format::Anthropic && !is_string(raw);
+    if native && !complete("text", raw) {
+        return stand_in(pen, raw_token(raw)).map(|token| made_text(&token));
+    }
+    let token = worded(pen, view::text(raw))?;
     Some(if native {
         copy(pen, raw, known("text"))
     } else {

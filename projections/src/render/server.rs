@@ -1,12 +1,12 @@
 //! Calls that the provider answers itself: as they are while call, result and tool are all there, else as text.
 
-use crate::Unit;
 use crate::render::RepairKind;
 use crate::render::block::{Place, Setting, as_text, native, other, push_whole};
 use crate::render::context::Context;
 use crate::render::pen::Pen;
-use crate::render::table::{copy, known};
+use crate::render::table::{complete, copy, known};
 use crate::render::view::{self, At};
+use crate::{Map, Unit};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use recount_events::raw::member_words;
@@ -18,34 +18,69 @@ pub(crate) struct Server {
     whole: BTreeSet<String>,
 }
 
+/// What is known about a server call of the unit.
+struct Facts {
+    stands: bool,
+    results: u32,
+}
+
 impl Server {
-    /// `open`: the unit is paused and nothing stands behind it, so that a call may go without its result.
-    pub(crate) fn new(context: &Context<'_>, unit: &Unit, open: bool) -> Self {
-        let mut calls: BTreeMap<String, (bool, u32)> = BTreeMap::new();
+    /// `open`: the unit is paused and nothing stands behind it, so that a call may go without its result. `shown`: the ids of the
+    /// server calls before it.
+    pub(crate) fn new(
+        context: &Context<'_>,
+        unit: &Unit,
+        open: bool,
+        shown: &Map<String, ()>,
+    ) -> Self {
+        let mut calls: BTreeMap<String, Facts> = BTreeMap::new();
         for (raw, kind) in blocks(unit) {
             if kind == BlockKind::ServerCall {
-                let name = member_words(raw, "name").unwrap_or_default();
-                let there = context.tools.contains(tool(&name)) || context.tools.contains(&*name);
                 let id = member_words(raw, "id").unwrap_or_default().to_string();
                 // An id that stands twice names no call.
-                let twice = calls.contains_key(&id);
-                calls.insert(id, (there && !twice, 0));
-            } else if let Some((_, results)) =
+                let first = !calls.contains_key(&id) && !shown.contains_key(&id);
+                let stands = first
+                    && is_server_id(&id)
+                    && complete("server_tool_use", raw)
+                    && has_tool(context, raw);
+                calls.insert(id, Facts { stands, results: 0 });
+            } else if let Some(facts) =
                 calls.get_mut(&*member_words(raw, "tool_use_id").unwrap_or_default())
             {
-                *results = results.saturating_add(1);
+                facts.stands &= is_complete_result(raw);
+                facts.results = facts.results.saturating_add(1);
             }
         }
         let stands =
-            |(there, results): (bool, u32)| there && (results == 1 || (results == 0 && open));
+            |facts: &Facts| facts.stands && (facts.results == 1 || (facts.results == 0 && open));
         Self {
             whole: calls
                 .into_iter()
-                .filter(|(_, facts)| stands(*facts))
+                .filter(|(_, facts)| stands(facts))
                 .map(|(id, _)| id)
                 .collect(),
         }
     }
+}
+
+/// The header has the tool of this call.
+fn has_tool(context: &Context<'_>, raw: &str) -> bool {
+    let name = member_words(raw, "name").unwrap_or_default();
+    context.tools.contains(tool(&name)) || context.tools.contains(&*name)
+}
+
+fn is_complete_result(raw: &str) -> bool {
+    let kind = member_words(raw, "type").unwrap_or_default();
+    known(&kind).is_some() && complete(&kind, raw)
+}
+
+/// `srvtoolu_` and at least one letter, digit or underscore.
+fn is_server_id(id: &str) -> bool {
+    let rest = id.strip_prefix("srvtoolu_").unwrap_or_default();
+    !rest.is_empty()
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The tool of the header that brings a call of this name.
@@ -94,6 +129,10 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, r
         _ => false,
     };
     if whole {
+        if block.kind == BlockKind::ServerCall {
+            let id = member_words(raw, "id").unwrap_or_default().to_string();
+            pen.track.sums.servers.insert_mut(id, ());
+        }
         let json = copy(pen, raw, table);
         return push_whole(pen, setting, json, block);
     }

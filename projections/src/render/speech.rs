@@ -40,7 +40,12 @@ pub(crate) fn paused(unit: &Unit) -> bool {
 pub(crate) fn show(pen: &mut Pen<'_, '_>, key: Seq, unit: &Unit) {
     let context = pen.context;
     let paused = !context.chat() && paused(unit);
-    let server = Server::new(context, unit, paused && context.last == Some(key));
+    let server = Server::new(
+        context,
+        unit,
+        paused && context.last == Some(key),
+        &pen.track.sums.servers,
+    );
     let speech = Speech {
         unit,
         key,

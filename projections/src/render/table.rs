@@ -1,11 +1,12 @@
 //! Which members each kind of block has on the Anthropic wire (`docs/rendering.md`, section 3).
 
 use crate::render::RepairKind;
-use crate::render::json::{Object, unique};
+use crate::render::json::{Object, is_object, is_string, unique};
 use crate::render::pen::Pen;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
+use recount_events::raw::{member, members};
 
 /// The members of this type of block; `None` for a type that the table does not know.
 pub(crate) fn known(name: &str) -> Option<&'static [&'static str]> {
@@ -18,15 +19,31 @@ pub(crate) fn known(name: &str) -> Option<&'static [&'static str]> {
         "tool_result" => &["type", "tool_use_id", "content", "is_error"],
         "thinking" => &["type", "thinking", "signature"],
         "redacted_thinking" => &["type", "data"],
-        "web_search_tool_result"
-        | "web_fetch_tool_result"
-        | "code_execution_tool_result"
+        "web_search_tool_result" | "web_fetch_tool_result" => {
+            &["type", "tool_use_id", "content", "caller"]
+        }
+        "code_execution_tool_result"
         | "bash_code_execution_tool_result"
         | "text_editor_code_execution_tool_result"
-        | "tool_search_tool_result"
-        | "container_upload" => &["type", "tool_use_id", "content", "file_id", "caller"],
+        | "tool_search_tool_result" => &["type", "tool_use_id", "content"],
+        "container_upload" => &["type", "file_id"],
         _ => return None,
     })
+}
+
+/// The block has all members without which it is refused.
+pub(crate) fn complete(name: &str, raw: &str) -> bool {
+    let has = |key: &str| member(raw, key).is_some();
+    let has_object = |key: &str| member(raw, key).is_some_and(is_object);
+    match name {
+        "text" => member(raw, "text").is_some_and(is_string),
+        "document" => has_object("source"),
+        "search_result" => has("source") && has("title") && has("content"),
+        "container_upload" => has("file_id"),
+        "server_tool_use" => has("id") && has("name") && has_object("input"),
+        name if name.ends_with("_tool_result") => has("tool_use_id") && has("content"),
+        _ => true,
+    }
 }
 
 /// The members of a raw object that a wire has; the others are listed as repairs. `None`: all but the cache marker.
@@ -36,6 +53,9 @@ pub(crate) fn kept<'r>(
     keep: Option<&[&str]>,
 ) -> Vec<(Cow<'r, str>, &'r str)> {
     let mut kept = unique(raw);
+    if kept.len() < members(raw).into_iter().flatten().count() {
+        pen.mend(RepairKind::Keys);
+    }
     kept.retain(|(key, _)| {
         let other = match &**key {
             "cache_control" => Some(RepairKind::CacheControl),

@@ -51,7 +51,7 @@ fn refused(
     if foreign {
         return Some(Reason::Issuer);
     }
-    if context.off || context.asked == Asked::Off {
+    if context.off || matches!(context.asked, Asked::Off | Asked::Unfit) {
         return Some(Reason::ThinkingOff);
     }
     let Some(message) = setting.message else {

@@ -3,9 +3,10 @@
 //! - Persistent: cloning is O(1), clones share.
 //! - Before each entry a mark keeps the sums, so that everything from an entry on can be taken back and rendered again.
 
-use crate::List;
 use crate::render::body::Shape;
 use crate::render::{By, LeftOut, Piece, Repair};
+use crate::{List, Map};
+use alloc::string::String;
 use recount_events::{Digest, Seq};
 
 /// What the pieces end with: decides who has to speak next.
@@ -27,7 +28,7 @@ pub(crate) enum Ends {
 }
 
 /// Running sums over pieces and entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sums {
     pub(crate) pieces: usize,
     pub(crate) repairs: usize,
@@ -40,6 +41,10 @@ pub(crate) struct Sums {
     pub(crate) shape: Shape,
     /// Pictures shown.
     pub(crate) images: u32,
+    /// One of them has a side that is too large for a request with many.
+    pub(crate) large: bool,
+    /// Ids of the server calls shown.
+    pub(crate) servers: Map<String, ()>,
     /// What the pieces end with.
     pub(crate) ends: Ends,
     /// A thinking block was left out for its prefix: all later ones are.
@@ -64,6 +69,8 @@ impl Sums {
             by: By::default(),
             shape,
             images: 0,
+            large: false,
+            servers: Map::new_sync(),
             ends: Ends::Nothing,
             broken: false,
             thinks: None,
@@ -101,13 +108,14 @@ pub(crate) struct Track {
 impl Track {
     pub(crate) fn new(shape: Shape) -> Self {
         let sums = Sums::new(shape);
+        let entries = sums.clone();
         Self {
             pieces: List::new_sync(),
             repairs: List::new_sync(),
             left_out: List::new_sync(),
             marks: List::new_sync(),
             sums,
-            entries: sums,
+            entries,
         }
     }
 
@@ -122,11 +130,8 @@ impl Track {
     /// Takes back the entries from this key on, and the tails.
     pub(crate) fn cut(&mut self, from: Seq) {
         let keep = self.place(from);
-        let before = self
-            .marks
-            .get(keep)
-            .map_or(self.entries, |mark| mark.before);
-        self.restore(before);
+        let before = self.sums_at(keep);
+        self.restore(before.clone());
         while self.marks.len() > keep && self.marks.drop_last_mut() {}
         self.entries = before;
     }
@@ -153,8 +158,12 @@ impl Track {
 
     /// The sums before the first entry whose key is not before this one.
     pub(crate) fn before(&self, key: Seq) -> Sums {
+        self.sums_at(self.place(key))
+    }
+
+    fn sums_at(&self, place: usize) -> Sums {
         self.marks
-            .get(self.place(key))
-            .map_or(self.entries, |mark| mark.before)
+            .get(place)
+            .map_or_else(|| self.entries.clone(), |mark| mark.before.clone())
     }
 }

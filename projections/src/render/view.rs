@@ -3,6 +3,7 @@
 //! - Nothing is changed; what is read are slices of the block's raw bytes where that is possible.
 
 use crate::render::json::{inside, is_string};
+use crate::render::source;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use recount_events::raw::{elements, is_json, member, member_words, words};
@@ -87,30 +88,35 @@ pub(crate) enum Picture<'b> {
     Address(&'b str),
     /// Somewhere only its provider can reach.
     Elsewhere,
+    /// Nowhere: no provider would take it.
+    Bad,
 }
 
 /// Where a picture's data is.
 pub(crate) fn picture(format: Format, raw: &str) -> Picture<'_> {
     let found = match format {
-        Format::Anthropic => member(raw, "source").and_then(anthropic),
+        Format::Anthropic => member(raw, "source").and_then(|source| anthropic(raw, source)),
         Format::OpenaiChat => member(raw, "image_url").and_then(address),
+        Format::OpenaiResponses if member(raw, "file_id").is_some() => Some(Picture::Elsewhere),
         Format::OpenaiResponses => member(raw, "image_url").and_then(address),
         Format::Gemini => gemini(raw),
     };
-    found.unwrap_or(Picture::Elsewhere)
+    match found {
+        Some(Picture::Inline { data, .. }) if !source::is_base64(&data) => Picture::Bad,
+        found => found.unwrap_or(Picture::Bad),
+    }
 }
 
-fn anthropic(source: &str) -> Option<Picture<'_>> {
-    match &*member_words(source, "type")? {
-        "base64" => Some(Picture::Inline {
-            media: member_words(source, "media_type").unwrap_or_default(),
+fn anthropic<'b>(raw: &'b str, source: &'b str) -> Option<Picture<'b>> {
+    source::of(raw, "image")?;
+    Some(match &*member_words(source, "type")? {
+        "base64" => Picture::Inline {
+            media: member_words(source, "media_type")?,
             data: member_words(source, "data")?,
-        }),
-        "url" => member(source, "url")
-            .filter(|url| is_string(url))
-            .map(Picture::Address),
-        _ => None,
-    }
+        },
+        "url" => Picture::Address(member(source, "url").filter(|url| is_string(url))?),
+        _ => Picture::Elsewhere,
+    })
 }
 
 /// `{"url": …}` or the address itself; addresses of scheme `data` hold the picture.
