@@ -113,6 +113,14 @@ impl Shared {
         *self.follower.lock().unwrap_or_else(PoisonError::into_inner) = Some(follower);
     }
 
+    pub(crate) fn unfollow(&self) {
+        let follower = {
+            let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+            follower.take()
+        };
+        drop(follower);
+    }
+
     pub(crate) fn wake(&self) {
         // A full channel means that the writer is going to look anyway.
         let _ = self.wake.0.try_send(());

@@ -6,6 +6,7 @@
 mod commit;
 pub mod disk;
 mod error;
+mod feed;
 mod follow;
 pub mod format;
 mod index;
@@ -20,6 +21,7 @@ mod recovery;
 mod segment;
 mod stats;
 pub mod store;
+mod stored;
 mod wal;
 mod writer;
 

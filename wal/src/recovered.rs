@@ -1,6 +1,7 @@
 //! What an open found: the report, in the words of the protocol.
 
 use crate::record::StreamId;
+use crate::store::Span;
 
 /// The worst that was found, from good to bad.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +56,8 @@ pub struct Recovered {
     pub damaged: Vec<Damage>,
     /// Why what is derived from the segments was built again, if it was.
     pub rebuilt: Option<String>,
+    /// Records that damage took from the segments and that the store still serves; they are in `damaged` all the same.
+    pub salvaged: Vec<Span>,
     /// Whether the directory's key was made again from a segment.
     pub key_restored: bool,
 }

@@ -18,11 +18,13 @@ use crate::format::{Keys, SEGMENTS};
 use crate::index::Index;
 use crate::key;
 use crate::lock::Lock;
-use crate::read::{Entries, Handles, Lookup};
+use crate::read::{Handles, Lookup};
 use crate::record::{Batch, Class, Entry, Heads, Receipt, StreamId, StreamInfo};
 use crate::recovered::Recovered;
 use crate::recovery::{Findings, find, survey};
 use crate::stats::{Counters, Stats};
+use crate::store::{EventLog, StoreOptions};
+use crate::stored::{self, StoredEntries};
 use crate::writer::{Failure, Start, Writer};
 
 /// How often the disk is asked again after it refused.
@@ -72,6 +74,7 @@ impl Options {
 pub struct Wal {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    log: Option<Arc<EventLog>>,
     closed: bool,
     _lock: Option<Lock>,
 }
@@ -82,9 +85,25 @@ impl Wal {
     /// # Errors
     /// [`OpenError`]; damage is no error but part of [`Recovered`].
     pub fn open(directory: &Path, options: Options) -> Result<(Wal, Recovered), OpenError> {
+        Wal::open_with(directory, options, Some(StoreOptions::default()))
+    }
+
+    /// Opens a directory with a store of its own making; without one everything is read from the segments.
+    ///
+    /// # Errors
+    /// As [`Wal::open`]; a store that fails is no error, it is left off.
+    pub fn open_with(
+        directory: &Path,
+        options: Options,
+        store: Option<StoreOptions>,
+    ) -> Result<(Wal, Recovered), OpenError> {
         let disk = RealDisk::create(directory).map_err(OpenError::io("make the directory"))?;
         let lock = Lock::take(directory)?;
-        Wal::open_locked(Arc::new(disk), options, Some(lock))
+        let (mut wal, mut recovered) = Wal::open_locked(Arc::new(disk), options, Some(lock))?;
+        if let Some(store) = store {
+            wal.log = Some(stored::start(&wal.shared, directory, store, &mut recovered));
+        }
+        Ok((wal, recovered))
     }
 
     /// Opens a log on any disk, without a lock.
@@ -118,6 +137,7 @@ impl Wal {
             Wal {
                 shared,
                 thread: Some(thread),
+                log: None,
                 closed: false,
                 _lock: lock,
             },
@@ -179,7 +199,14 @@ impl Wal {
         from: u64,
         to: u64,
     ) -> impl Iterator<Item = Result<Entry, ReadError>> + Send + use<> {
-        Entries::new(Arc::clone(&self.shared), stream, from, to)
+        let log = self.log.clone();
+        StoredEntries::new(Arc::clone(&self.shared), log, stream, from, to)
+    }
+
+    /// The store behind the segments; none when the log was opened without one.
+    #[must_use]
+    pub fn store(&self) -> Option<&EventLog> {
+        self.log.as_deref()
     }
 
     /// The first accepted seq of a stream that waits because it is not durable; none when all is.
@@ -222,6 +249,11 @@ impl Wal {
         if let Some(thread) = self.thread.take() {
             // It ends at its next look at the queue; a panic in it has poisoned the locks already.
             let _ = thread.join();
+        }
+        self.shared.unfollow();
+        if let Some(log) = self.log.take() {
+            // One that hangs is compared at the next open like any other.
+            log.close();
         }
         outcome
     }

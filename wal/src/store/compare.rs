@@ -300,7 +300,8 @@ pub(super) fn examine(
     let chunk = Chunk::decode(&value).map_err(|bad| differs(bad.0))?;
     let mut held = vec![false; chunk.count()];
     let mut equal = true;
-    segments.read(suspect.stream, suspect.first, suspect.last, &mut |record| {
+    // A chunk may have grown since it was marked, so its own end counts.
+    segments.read(suspect.stream, chunk.first, chunk.last(), &mut |record| {
         equal &= same(&chunk, record, &mut held);
         if equal {
             ControlFlow::Continue(())

@@ -82,14 +82,15 @@ impl EventLog {
             return;
         }
         self.shared.work.notify_all();
-        let full = |live: &mut super::live::Live| live.filling && live.pending_bytes > limit;
+        let full = |live: &super::live::Live| live.filling && live.pending_bytes > limit;
         let started = Instant::now();
-        while full(&mut live) && started.elapsed() < self.shared.options.patience {
-            let rest = self
-                .shared
-                .options
-                .patience
-                .saturating_sub(started.elapsed());
+        while full(&live) {
+            let rest = self.shared.options.slow.saturating_sub(started.elapsed());
+            if rest.is_zero() {
+                // Whoever is slow for so long catches up from the segments, at nobody's cost.
+                live.filling = false;
+                break;
+            }
             live = match self.shared.room.wait_timeout(live, rest) {
                 Ok((live, _)) => live,
                 Err(poisoned) => poisoned.into_inner().0,
@@ -103,7 +104,7 @@ impl EventLog {
     }
 
     /// Writes what is open and closes; whether it ended within the limit that the options give.
-    pub fn close(self) -> bool {
+    pub fn close(&self) -> bool {
         self.end()
     }
 
@@ -122,6 +123,14 @@ impl EventLog {
             outcome,
             Err(crossbeam_channel::RecvTimeoutError::Disconnected)
         )
+    }
+}
+
+impl std::fmt::Debug for EventLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EventLog")
+            .field("status", &self.status())
+            .finish_non_exhaustive()
     }
 }
 

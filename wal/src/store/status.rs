@@ -138,6 +138,8 @@ pub struct StoreOptions {
     pub progress: Option<Arc<Progress>>,
     /// Bytes of full chunks that may wait to be written; appends slow down at it. 16 MiB.
     pub backlog: usize,
+    /// How long a full backlog may hold up one commit; then the store is left behind until it has caught up. 1 s.
+    pub slow: Duration,
     /// Bytes of open chunks in memory before they are written as they are. 32 MiB.
     pub open_bytes: usize,
     /// How long the store may take without any progress before it counts as hung. 20 s.
@@ -163,6 +165,7 @@ impl Default for StoreOptions {
             terms: None,
             progress: None,
             backlog: 16 << 20,
+            slow: Duration::from_secs(1),
             open_bytes: 32 << 20,
             patience: Duration::from_secs(20),
             attempts: 3,

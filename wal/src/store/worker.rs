@@ -306,6 +306,8 @@ impl Worker {
             if let Some((chunk, tail)) = live.next_pending() {
                 return Step::Write(chunk, tail);
             }
+            // Left behind by the commits or not: with nothing waiting there is room for them again.
+            live.filling = true;
             match live.next_behind() {
                 Some((stream, from, to)) if !closing => Step::Fetch(stream, from, to),
                 _ if live.open_bytes > limit || (idle && live.has_open()) => Step::Settle,

@@ -1,0 +1,195 @@
+//! Reading and searching through the store where it knows, through the segments where it does not.
+//!
+//! - The answers are those of the segments; only records that damage took from them may come from the store alone.
+//! - Contents always come from the segments, each checked against its own checksum.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::commit::Shared;
+use crate::error::ReadError;
+use crate::feed::Feed;
+use crate::follow::Follower;
+use crate::format::frame::Owner;
+use crate::read::Entries;
+use crate::record::{ContentPlace, Entry, Record, Stored, StreamId};
+use crate::recovered::{Damage, Recovered, State};
+use crate::segment::source::Source;
+use crate::store::{EventLog, Part, StoreOptions};
+
+/// Tells the store of commits.
+pub(crate) struct ToStore(pub(crate) Arc<EventLog>);
+
+impl std::fmt::Debug for ToStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ToStore")
+    }
+}
+
+impl Follower for ToStore {
+    fn committed(&self, records: &[Record]) {
+        self.0.committed(records);
+    }
+}
+
+/// The key-derivation context of a directory's identity in its store; part of the store's format.
+const IDENTITY: &str = "recount wal 2026-11-29 store identity v1";
+
+/// Starts the store of an open log, waits a while for its comparison, and adds to the report what that found.
+pub(crate) fn start(
+    shared: &Arc<Shared>,
+    directory: &Path,
+    options: StoreOptions,
+    recovered: &mut Recovered,
+) -> Arc<EventLog> {
+    let derived = blake3::derive_key(IDENTITY, &shared.keys.directory);
+    let [identity, _] = split(derived);
+    let wait = options.wait;
+    let feed = Arc::new(Feed(Arc::clone(shared)));
+    let log = Arc::new(EventLog::start(directory, identity, feed, options));
+    shared.follow(Arc::new(ToStore(Arc::clone(&log))));
+    log.wait_compared(wait);
+    report(&log, recovered);
+    log
+}
+
+fn split(bytes: [u8; 32]) -> [[u8; 16]; 2] {
+    let (halves, _) = bytes.as_chunks::<16>();
+    [
+        halves.first().copied().unwrap_or_default(),
+        halves.get(1).copied().unwrap_or_default(),
+    ]
+}
+
+fn report(log: &EventLog, recovered: &mut Recovered) {
+    let status = log.status();
+    recovered.rebuilt = status.rebuilt.map(|doubt| doubt.to_string());
+    recovered.salvaged = status.salvaged;
+    for ahead in status.ahead {
+        // The store is told of durable records only, so the segments lost these from their end.
+        let first = ahead.segments.map_or(0, |last| last.saturating_add(1));
+        recovered.damaged.push(Damage {
+            lost: Some((ahead.stream, first, ahead.store)),
+            segment: 0,
+            offset: 0,
+            bytes: 0,
+        });
+        recovered.state = recovered.state.max(State::Truncated);
+    }
+}
+
+/// The entries of a stream, in order.
+pub(crate) struct StoredEntries {
+    shared: Arc<Shared>,
+    log: Option<Arc<EventLog>>,
+    stream: StreamId,
+    next: Option<u64>,
+    to: u64,
+    ready: VecDeque<Record>,
+    /// A stretch that is read from the segments.
+    stretch: Option<Entries<Arc<Shared>>>,
+}
+
+impl StoredEntries {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        log: Option<Arc<EventLog>>,
+        stream: StreamId,
+        from: u64,
+        to: u64,
+    ) -> StoredEntries {
+        StoredEntries {
+            shared,
+            log,
+            stream,
+            next: Some(from),
+            to,
+            ready: VecDeque::new(),
+            stretch: None,
+        }
+    }
+
+    /// Finds the next stretch; false at the end.
+    fn advance(&mut self) -> bool {
+        let Some(from) = self.next.filter(|from| *from <= self.to) else {
+            return false;
+        };
+        let part = self.log.as_ref().map_or(Part::Elsewhere(self.to), |log| {
+            log.part(self.stream, from, self.to)
+        });
+        let last = match part {
+            Part::Records(records) => {
+                let last = records.last().map_or(from, |record| record.seq);
+                self.ready = records.into();
+                last
+            }
+            Part::Elsewhere(last) => {
+                let shared = Arc::clone(&self.shared);
+                self.stretch = Some(Entries::new(shared, self.stream, from, last));
+                last
+            }
+        };
+        self.next = last.checked_add(1);
+        true
+    }
+
+    fn with_contents(&mut self, record: Record) -> Result<Entry, ReadError> {
+        let contents = contents(&self.shared, &record);
+        contents
+            .map(|contents| Entry::Record(Box::new(Record { contents, ..record })))
+            .inspect_err(|_| self.next = None)
+    }
+}
+
+impl Iterator for StoredEntries {
+    type Item = Result<Entry, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.ready.pop_front() {
+                return Some(self.with_contents(record));
+            }
+            if let Some(entry) = self.stretch.as_mut().and_then(Iterator::next) {
+                if entry.is_err() {
+                    self.next = None;
+                }
+                return Some(entry);
+            }
+            self.stretch = None;
+            if !self.advance() {
+                return None;
+            }
+        }
+    }
+}
+
+fn contents(shared: &Shared, record: &Record) -> Result<Vec<Stored>, ReadError> {
+    let one = |(index, at): (u32, &ContentPlace)| {
+        let owner = Owner {
+            stream: record.stream,
+            seq: record.seq,
+            index,
+        };
+        content(shared, owner, *at).map_err(|source| ReadError::Io {
+            segment: at.place.segment,
+            offset: at.place.offset,
+            source,
+        })
+    };
+    (0..).zip(&record.content_places).map(one).collect()
+}
+
+fn content(shared: &Shared, owner: Owner, at: ContentPlace) -> io::Result<Stored> {
+    let file = match shared.handles.get(at.place.segment) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stored::Lost),
+        other => other?,
+    };
+    let source = Source {
+        file: file.as_ref(),
+        segment: at.place.segment,
+        keys: &shared.keys,
+    };
+    source.content(owner, at)
+}
