@@ -13,6 +13,8 @@ mod error;
 mod host;
 pub mod profiles;
 mod protocol;
+#[cfg(unix)]
+pub mod share;
 
 pub use error::{Error, ErrorKind};
 pub use host::{AsyncEngine, AsyncSession, Chance, Clock, Engine, Options, Session};

@@ -38,7 +38,7 @@ pub(super) fn result_line(id: &str, result: &RawValue) -> String {
 }
 
 /// The line that answers with an error.
-pub(super) fn error_line(id: Option<&str>, error: &Error) -> String {
+pub(crate) fn error_line(id: Option<&str>, error: &Error) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{},"error":{}}}"#,
         id.unwrap_or("null"),

@@ -8,5 +8,6 @@ mod envelope;
 mod table;
 
 pub use dispatch::{Dispatcher, MAX_LINE};
+pub(crate) use envelope::error_line;
 pub use envelope::session_of;
 pub use table::METHODS;

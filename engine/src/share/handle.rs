@@ -1,0 +1,176 @@
+//! A directory that answers, whoever holds it.
+
+use super::client::{Client, Lost};
+use super::request;
+use super::server::Server;
+use crate::{Dispatcher, Engine, Error, ErrorKind, Options};
+use serde_json::value::RawValue;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often the lock and the socket are tried before a directory counts as locked: a holder may be starting or dying.
+const TRIES: u32 = 100;
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// A data directory, held by this process or reached through the one that holds it.
+///
+/// Clone is cheap. Send and Sync: requests may run concurrently; those of one session queue up in the engine.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    dir: PathBuf,
+    options: Options,
+    way: Mutex<Way>,
+}
+
+/// The last handle is gone: others are no longer served, what is pending is written, the lock is given back.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let way = self.way.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Way::Local(dispatcher, server) = way {
+            server.take();
+            let _ = dispatcher.engine().close();
+        }
+    }
+}
+
+/// How the directory is reached at present.
+#[derive(Clone, Debug)]
+enum Way {
+    /// This process holds it, and serves the others.
+    Local(Dispatcher, Option<Arc<Server>>),
+    /// Another process does.
+    Remote(Arc<Client>),
+}
+
+impl Handle {
+    /// Takes the directory, or reaches the process that has it.
+    ///
+    /// # Errors
+    /// Those of [`Engine::open`]; `locked` only when a process has the directory and cannot be reached.
+    pub fn open(dir: &Path, options: Options) -> Result<Self, Error> {
+        let way = Mutex::new(find(dir, &options)?);
+        let dir = dir.to_owned();
+        Ok(Self {
+            inner: Arc::new(Inner { dir, options, way }),
+        })
+    }
+
+    /// The engine, when this process holds the directory; it is closed with the last handle.
+    #[must_use]
+    pub fn local(&self) -> Option<Engine> {
+        match self.way() {
+            Way::Local(dispatcher, _) => Some(dispatcher.engine().clone()),
+            Way::Remote(_) => None,
+        }
+    }
+
+    /// Answers a method: from the parameters' JSON to the result's.
+    ///
+    /// # Errors
+    /// Those of the method; `unknown` when the holder died over a request that has no key.
+    pub fn call(&self, method: &str, params: &str) -> Result<Box<RawValue>, Error> {
+        if let Way::Local(dispatcher, _) = self.way() {
+            return dispatcher.invoke(method, Some(params));
+        }
+        let line = request::line(method, params);
+        request::open(&self.line(line.as_bytes()).unwrap_or_default())
+    }
+
+    /// Answers a JSON-RPC line; a blank one has no answer.
+    #[must_use]
+    pub fn line(&self, line: &[u8]) -> Option<String> {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return None;
+        }
+        match self.pass(line) {
+            Ok(answer) => answer,
+            Err(error) => Some(request::refuse(line, &error)),
+        }
+    }
+
+    fn pass(&self, line: &[u8]) -> Result<Option<String>, Error> {
+        for _ in 0..TRIES {
+            let client = match self.way() {
+                Way::Local(dispatcher, _) => return Ok(dispatcher.call_bytes(line)),
+                Way::Remote(client) => client,
+            };
+            match client.ask(line) {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(Lost::After) if !request::may_repeat(line) => return Err(died()),
+                Err(_) => self.again(&client)?,
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Busy,
+            format!("the directory changed hands too often; tries={TRIES}"),
+        ))
+    }
+
+    /// Finds the way anew after a client lost its holder; another thread may have done so already.
+    fn again(&self, lost: &Arc<Client>) -> Result<(), Error> {
+        let mut way = self
+            .inner
+            .way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if matches!(&*way, Way::Remote(client) if Arc::ptr_eq(client, lost)) {
+            *way = find(&self.inner.dir, &self.inner.options)?;
+        }
+        Ok(())
+    }
+
+    fn way(&self) -> Way {
+        self.inner
+            .way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+fn died() -> Error {
+    Error::new(
+        ErrorKind::Unknown,
+        "the process that holds the directory died over this request",
+    )
+    .with_next("look at the log, or send requests with a key: they are repeated without harm")
+}
+
+/// Takes the lock, or connects to whoever has it.
+fn find(dir: &Path, options: &Options) -> Result<Way, Error> {
+    let mut tries = 0;
+    loop {
+        let locked = match Engine::open(dir, options.clone()) {
+            Ok(engine) => return hold(dir, engine),
+            Err(error) if error.kind() == ErrorKind::Locked => error,
+            Err(error) => return Err(error),
+        };
+        if let Ok(client) = Client::connect(dir) {
+            return Ok(Way::Remote(Arc::new(client)));
+        }
+        tries += 1;
+        if tries == TRIES {
+            return Err(locked);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn hold(dir: &Path, engine: Engine) -> Result<Way, Error> {
+    let dispatcher = Dispatcher::new(engine);
+    let server = Server::start(dir, dispatcher.clone());
+    let server = server.map_err(|cause| {
+        Error::new(
+            ErrorKind::Io,
+            format!("the socket cannot be made: {cause}; dir={}", dir.display()),
+        )
+    })?;
+    Ok(Way::Local(dispatcher, Some(Arc::new(server))))
+}

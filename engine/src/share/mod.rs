@@ -1,0 +1,16 @@
+//! One directory, many processes: the holder of the lock serves the others over a socket in the directory.
+//!
+//! - A [`Handle`] is either the holder itself or its client; the caller does not notice which.
+//! - When the holder dies, the next request of a client tries to take the lock: the process becomes the holder, recovers and goes on.
+//! - A request that was under way when the holder died is repeated if it cannot do harm (it changes nothing, or carries a key);
+//!   otherwise its answer is `unknown`.
+
+mod client;
+mod handle;
+mod request;
+mod serve;
+mod server;
+mod socket;
+
+pub use handle::Handle;
+pub use serve::serve;

@@ -1,0 +1,116 @@
+//! The holder's side: a thread that accepts, and one for each connection.
+
+use super::{request, socket};
+use crate::{Dispatcher, MAX_LINE};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Serves a directory until it is dropped.
+#[derive(Debug)]
+pub(super) struct Server {
+    path: PathBuf,
+    shared: Arc<Shared>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+/// What the threads of a server share.
+#[derive(Debug, Default)]
+struct Shared {
+    over: AtomicBool,
+    connections: Mutex<BTreeMap<u64, UnixStream>>,
+}
+
+impl Shared {
+    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, UnixStream>> {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Server {
+    /// Listens and serves.
+    pub(super) fn start(dir: &Path, dispatcher: Dispatcher) -> io::Result<Self> {
+        let (listener, path) = socket::listen(dir)?;
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        let accepting = std::thread::Builder::new()
+            .name("recount-accept".to_owned())
+            .spawn(move || accept(&listener, &dispatcher, &theirs))?;
+        Ok(Self {
+            path,
+            shared,
+            accepting: Some(accepting),
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Release);
+        // A connection of our own wakes the thread that accepts.
+        let woken = UnixStream::connect(&self.path).is_ok();
+        let _ = std::fs::remove_file(&self.path);
+        if let (true, Some(accepting)) = (woken, self.accepting.take()) {
+            let _ = accepting.join();
+        }
+        // What is being answered is answered to its end; nothing more is read.
+        for connection in self.shared.connections().values() {
+            let _ = connection.shutdown(Shutdown::Read);
+        }
+    }
+}
+
+fn accept(listener: &UnixListener, dispatcher: &Dispatcher, shared: &Arc<Shared>) {
+    for (number, stream) in listener.incoming().enumerate() {
+        if shared.over.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        let (dispatcher, shared) = (dispatcher.clone(), Arc::clone(shared));
+        // Without a thread the connection is dropped, and the client asks again.
+        let _ = std::thread::Builder::new()
+            .name("recount-serve".to_owned())
+            .spawn(move || {
+                let number = number as u64;
+                if let Ok(twin) = stream.try_clone() {
+                    shared.connections().insert(number, twin);
+                    let _ = answer(&stream, &dispatcher, &shared.over);
+                    shared.connections().remove(&number);
+                }
+            });
+    }
+}
+
+/// Answers the lines of one connection, one after the other.
+fn answer(stream: &UnixStream, dispatcher: &Dispatcher, over: &AtomicBool) -> io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        reader
+            .by_ref()
+            .take(MAX_LINE as u64 + 2)
+            .read_until(b'\n', &mut line)?;
+        // A line without its end is one whose client died, or the end of the connection.
+        if line.last() != Some(&b'\n') {
+            return Ok(());
+        }
+        let request = line.strip_suffix(b"\n").unwrap_or(&line);
+        let answer = if over.load(Ordering::Acquire) {
+            Some(request::closing(request))
+        } else {
+            dispatcher.call_bytes(request)
+        };
+        if let Some(mut answer) = answer {
+            answer.push('\n');
+            (&mut &*stream).write_all(answer.as_bytes())?;
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Where the socket lies.
+//!
+//! - `DIR/socket`; when that path is too long for a socket's address, a socket in the temporary folder named by a digest of the
+//!   directory, and `DIR/socket.path` says where.
+//! - Both are for the owner alone.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// Bytes that fit into the address of a socket on all platforms (104 on macOS, 108 on Linux, one for the end).
+const ADDRESS_MAX: usize = 100;
+
+/// Listens. Only the holder of the directory's lock may call this: what lies there is left over.
+pub(super) fn listen(dir: &Path) -> io::Result<(UnixListener, PathBuf)> {
+    let path = place(dir)?;
+    remove(&path)?;
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+    Ok((listener, path))
+}
+
+/// Connects to the holder.
+pub(super) fn connect(dir: &Path) -> io::Result<UnixStream> {
+    let named = std::fs::read(dir.join("socket.path")).ok();
+    let path = named.map_or_else(
+        || dir.join("socket"),
+        |bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)),
+    );
+    UnixStream::connect(path)
+}
+
+fn place(dir: &Path) -> io::Result<PathBuf> {
+    let near = dir.join("socket");
+    let pointer = dir.join("socket.path");
+    if near.as_os_str().len() <= ADDRESS_MAX {
+        remove(&pointer)?;
+        return Ok(near);
+    }
+    let whole = dir.canonicalize()?;
+    let name = blake3::hash(whole.as_os_str().as_bytes()).to_hex();
+    let far = std::env::temp_dir().join(format!("recount-{}", &name.as_str()[..24]));
+    std::fs::write(&pointer, far.as_os_str().as_bytes())?;
+    Ok(far)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
