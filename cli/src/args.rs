@@ -1,0 +1,351 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// An event-sourced context engine for LLM agent hosts.
+#[derive(Debug, Parser)]
+#[command(name = "recount", version, propagate_version = true)]
+pub(crate) struct Cli {
+    /// Data directory [default: the platform's data folder, in it `recount`]
+    #[arg(long, global = true, env = "RECOUNT_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print what the protocol answers, as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Append events: JSON objects, one a line
+    Append(Append),
+    /// Name the head of a session
+    Checkpoint(Checkpoint),
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Import a session, project it, roll back, project again, undo
+    Demo(Demo),
+    /// Compare two prompts of a session
+    Diff(Diff),
+    /// Say what the model sees and what it does not, and why
+    Explain(Explain),
+    /// Write a session as a lossless archive
+    Export(Export),
+    /// Continue a session under a new name
+    Fork(Fork),
+    /// Say what this engine is and can do
+    Hello,
+    /// Read a transcript of another host, or an archive
+    Import(Import),
+    /// Close the draft and every open call
+    Interrupt(Interrupt),
+    /// List the sessions, newest first
+    List(List),
+    /// Print the events of a session
+    Log(Log),
+    /// Print the manual page
+    Manual,
+    /// Open a session, or make one with --create
+    Open(Open),
+    /// Make the next prompt, and record that it was issued
+    Prepare(Prompt),
+    /// Show the prompt; changes nothing
+    Project(Prompt),
+    /// Make the timeline that of an earlier position again
+    Rollback(Rollback),
+    /// Serve JSON-RPC on standard input and output
+    Rpc,
+    /// Read a session
+    Show(Show),
+    /// Say how full a session is
+    Status(One),
+    /// Wait until everything so far is on disk
+    Sync(One),
+    /// Take one event's effect back
+    Undo(Undo),
+    /// Check a session, or the whole directory
+    Verify(Verify),
+}
+
+/// One session.
+#[derive(Args, Debug)]
+pub(crate) struct One {
+    /// The session
+    pub(crate) session: String,
+}
+
+/// What every verb that writes takes.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Writing {
+    /// Idempotency key: the same key again gives the first answer again
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// Refuse unless this is the head
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) expect: Option<u64>,
+}
+
+/// A position: none of these means the head.
+#[derive(Args, Clone, Debug, Default)]
+#[group(multiple = false)]
+pub(crate) struct Cut {
+    /// At this position, included
+    #[arg(long)]
+    pub(crate) seq: Option<u64>,
+    /// At the last position not later than this time (ISO 8601, or milliseconds)
+    #[arg(long, value_parser = crate::print::parse_time)]
+    pub(crate) time: Option<u64>,
+    /// At the newest checkpoint of this label
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) checkpoint: Option<String>,
+}
+
+/// `append`.
+#[derive(Args, Debug)]
+pub(crate) struct Append {
+    /// The session
+    pub(crate) session: String,
+    /// A file of events, one JSON object a line; `-` is standard input
+    #[arg(default_value = "-")]
+    pub(crate) events: PathBuf,
+    /// Make the session when it is not there
+    #[arg(long)]
+    pub(crate) create: bool,
+    /// Keep events of unknown types instead of refusing them
+    #[arg(long)]
+    pub(crate) keep_unknown: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// `checkpoint`.
+#[derive(Args, Debug)]
+pub(crate) struct Checkpoint {
+    /// The session
+    pub(crate) session: String,
+    /// The label
+    pub(crate) label: String,
+    /// The host's reference to its workspace
+    #[arg(long)]
+    pub(crate) workspace: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `demo`.
+#[derive(Args, Debug)]
+pub(crate) struct Demo {
+    /// A transcript [default: a recorded session beside the checkout, else a built-in one]
+    pub(crate) transcript: Option<PathBuf>,
+}
+
+/// `diff`.
+#[derive(Args, Debug)]
+pub(crate) struct Diff {
+    /// The session
+    pub(crate) session: String,
+    /// First cut: a position, `head`, `@LABEL` or a time
+    pub(crate) a: String,
+    /// Second cut
+    #[arg(default_value = "head")]
+    pub(crate) b: String,
+    /// Dialect of both prompts
+    #[arg(long)]
+    pub(crate) wire: Option<String>,
+    /// Profile of both prompts: a shipped one's name, or JSON
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
+}
+
+/// `explain`.
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// The session
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) cut: Cut,
+    /// Only this block: SEQ.INDEX
+    #[arg(long, value_name = "SEQ.INDEX")]
+    pub(crate) block: Option<String>,
+}
+
+/// `export`.
+#[derive(Args, Debug)]
+pub(crate) struct Export {
+    /// The session
+    pub(crate) session: String,
+    /// Where to; `-` is standard output
+    #[arg(default_value = "-")]
+    pub(crate) path: PathBuf,
+    /// The format [default: Recount's archive]
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+}
+
+/// `fork`.
+#[derive(Args, Debug)]
+pub(crate) struct Fork {
+    /// The session
+    pub(crate) session: String,
+    /// The new session
+    pub(crate) new: String,
+    #[command(flatten)]
+    pub(crate) cut: Cut,
+}
+
+/// `import`.
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// Files
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Name of the session [default: from the file]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The format [default: detected]
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+}
+
+/// `interrupt`.
+#[derive(Args, Debug)]
+pub(crate) struct Interrupt {
+    /// The session
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// `list`.
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// Only names that begin so
+    #[arg(default_value = "")]
+    pub(crate) prefix: String,
+    /// At most so many
+    #[arg(long)]
+    pub(crate) limit: Option<u64>,
+}
+
+/// `log`.
+#[derive(Args, Debug)]
+pub(crate) struct Log {
+    /// The session
+    pub(crate) session: String,
+    /// From this position on
+    #[arg(long, default_value_t = 0)]
+    pub(crate) from: u64,
+    /// At most so many events
+    #[arg(long)]
+    pub(crate) limit: Option<u64>,
+}
+
+/// `open`.
+#[derive(Args, Debug)]
+pub(crate) struct Open {
+    /// The session
+    pub(crate) session: String,
+    /// Make it when it is not there
+    #[arg(long)]
+    pub(crate) create: bool,
+    /// A shipped profile's name, or JSON
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
+    /// main, sub or side
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+}
+
+/// `project`, `prepare`.
+#[derive(Args, Debug)]
+pub(crate) struct Prompt {
+    /// The session
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) cut: Cut,
+    /// anthropic or openai_chat [default: the profile's]
+    #[arg(long)]
+    pub(crate) wire: Option<String>,
+    /// For this profile instead of the session's: a shipped one's name, or JSON
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
+    /// Show open calls with a placeholder instead of waiting for them
+    #[arg(long)]
+    pub(crate) heal: bool,
+    /// Print the request's body alone
+    #[arg(long)]
+    pub(crate) body: bool,
+    /// List the pieces
+    #[arg(long)]
+    pub(crate) pieces: bool,
+}
+
+/// `rollback`.
+#[derive(Args, Debug)]
+pub(crate) struct Rollback {
+    /// The session
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) to: To,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// Where a rollback goes.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct To {
+    /// To just before the N-th last thing that the person said
+    #[arg(long, value_name = "N")]
+    pub(crate) turns: Option<u64>,
+    /// To this position, included
+    #[arg(long)]
+    pub(crate) seq: Option<u64>,
+    /// To the last position not later than this time (ISO 8601, or milliseconds)
+    #[arg(long, value_parser = crate::print::parse_time)]
+    pub(crate) time: Option<u64>,
+    /// To the newest checkpoint of this label
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) checkpoint: Option<String>,
+}
+
+/// `show`.
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The session
+    pub(crate) session: String,
+    /// Whole texts instead of their beginnings
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Also what the prompt does not show
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// `undo`.
+#[derive(Args, Debug)]
+pub(crate) struct Undo {
+    /// The session
+    pub(crate) session: String,
+    /// The event
+    pub(crate) event: u64,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// `verify`.
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// The session [default: the whole directory]
+    pub(crate) session: Option<String>,
+}
