@@ -6,6 +6,8 @@
 
 extern crate alloc;
 
+mod admit;
+mod apply;
 mod ledger;
 mod misfit;
 pub mod render;
@@ -19,7 +21,8 @@ pub use state::{
     Admitted, Applied, Cause, CheckpointView, Gap, OpenCall, Resolved, Skipped, State, replay,
 };
 pub use timeline::{
-    Answer, Call, Header, Logged, Part, Said, Shown, Summary, SummaryKind, Timeline, Unit,
+    Answer, Call, Header, Hull, Life, Line, Logged, Name, Part, Place, Plan, Said, Shown, Summary,
+    SummaryKind, Timeline, Undone, Unit, Work,
 };
 
 /// Ordered, persistent map: cloning is O(1), clones share their nodes.

@@ -4,21 +4,44 @@
 //! - Everything that can go wrong happens in `admit`; `apply` cannot fail.
 //! - Live and replayed events use the same door: `admit` resolves what the log keeps, `readmit` keeps what was resolved.
 
-use crate::{Ledger, Logged, Misfit, Problem, Timeline};
-use alloc::{sync::Arc, vec::Vec};
-use recount_events::{BlockId, Covered, Event, Millis, Seq, Target, Text};
+mod admit;
+mod apply;
+mod cause;
+mod erase;
+mod list;
+mod log;
+mod travel;
+mod undo;
+
+pub(crate) use log::{Ids, Step, id_print};
+
+use crate::{Ledger, List, Logged, Misfit, Problem, Timeline};
+use alloc::sync::Arc;
+use log::{Whole, index_of};
+use recount_events::{BlockId, Event, Millis, Seq, Text};
 
 /// The fold of a log: a timeline, which a rollback restores, and a ledger, which nothing rolls back.
 #[derive(Clone, Debug, Default)]
 pub struct State {
+    /// The timeline at the head.
     now: Timeline,
     ledger: Ledger,
+    /// What is true of the whole log.
+    whole: Whole,
+    /// All positions; in a fork perhaps more, see [`log`].
+    log: List<Step>,
+    /// The position after the head.
+    next: Seq,
+    /// In a fork, the last inherited position.
+    origin: Option<Seq>,
 }
 
 /// An event that fits, with everything resolved, at its position.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     logged: Arc<Logged>,
+    /// The timeline that a rollback or an undo chose.
+    chosen: Option<Timeline>,
 }
 
 /// What an applied event changed.
@@ -114,13 +137,17 @@ impl State {
         Ok(Self {
             now: self.timeline_at(at)?,
             ledger: Ledger::default(),
+            whole: self.whole_at(at),
+            log: self.log.clone(),
+            next: at.next(),
+            origin: Some(at),
         })
     }
 
     /// The newest position.
     #[must_use]
     pub fn head(&self) -> Option<Seq> {
-        self.now.head
+        self.next.prev()
     }
 
     /// The timeline at the head.
@@ -129,124 +156,79 @@ impl State {
         &self.now
     }
 
-    /// The timeline as of and including a position, on whatever branch.
-    ///
-    /// # Errors
-    /// The position is in the future.
-    pub fn timeline_at(&self, seq: Seq) -> Result<Timeline, Misfit> {
-        Err(Misfit::rejected(Problem::Future(seq)))
-    }
-
     /// What really happened.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
+    /// In a fork, the last inherited position.
+    #[must_use]
+    pub fn origin(&self) -> Option<Seq> {
+        self.origin
+    }
+
     /// Any event ever, on whatever branch; `None` also where the log has a gap.
     #[must_use]
-    pub fn event(&self, _seq: Seq) -> Option<&Arc<Logged>> {
-        None
+    pub fn event(&self, seq: Seq) -> Option<&Arc<Logged>> {
+        self.step(seq)?.logged.as_ref()
     }
 
-    /// The position that a target means: for a rollback, a projection or a fork.
+    /// The timeline as of and including a position, on whatever branch.
     ///
     /// # Errors
-    /// Nothing is there (rules 17 to 20).
-    pub fn resolve(&self, _target: &Target) -> Result<Resolved, Misfit> {
-        Err(Misfit::not_found(Problem::NoCheckpoint))
-    }
-
-    /// Checks a new event for the position after the head and resolves what the log keeps.
-    ///
-    /// # Errors
-    /// It does not fit; nothing changed.
-    pub fn admit(&self, event: Event) -> Result<Admitted, Misfit> {
-        Ok(Admitted {
-            logged: Arc::new(Logged { seq: Seq(0), event }),
+    /// The position is in the future.
+    pub fn timeline_at(&self, seq: Seq) -> Result<Timeline, Misfit> {
+        if seq >= self.next {
+            return Err(Misfit::rejected(Problem::Future(seq)));
+        }
+        Ok(if self.head() == Some(seq) {
+            self.now.clone()
+        } else {
+            self.fold_to(Some(seq))
         })
     }
 
-    /// Checks a logged event for the position after the head; keeps what was resolved.
-    ///
-    /// # Errors
-    /// It does not fit; nothing changed.
-    pub fn readmit(&self, event: Event) -> Result<Admitted, Misfit> {
-        self.admit(event)
-    }
-
-    /// Takes an admitted event in. Cannot fail.
-    pub fn apply(&mut self, admitted: Admitted) -> Applied {
-        Applied {
-            seq: admitted.logged.seq,
-            touched: None,
-            header: false,
+    /// The nearest stored timeline on the line, and the few positions after it.
+    fn fold_to(&self, seq: Option<Seq>) -> Timeline {
+        let mut rest = alloc::vec::Vec::new();
+        let mut at = seq;
+        let mut timeline = Timeline::default();
+        while let Some((seq, step)) = at.and_then(|seq| Some((seq, self.step(seq)?))) {
+            if let Some(stored) = &step.stored {
+                timeline = stored.timeline.clone();
+                break;
+            }
+            rest.push((seq, step));
+            at = step.prev;
         }
+        for (seq, step) in rest.into_iter().rev() {
+            timeline.advance(seq, step.counts());
+        }
+        timeline
     }
 
-    /// Takes in a logged event that does not fit: it takes its position, is reported, shows nothing.
-    pub fn skip(&mut self, _event: Event, _misfit: Misfit) -> Seq {
-        Seq(0)
+    /// What was true of the whole log at a position.
+    fn whole_at(&self, seq: Seq) -> Whole {
+        let mut rest = alloc::vec::Vec::new();
+        let mut whole = Whole::default();
+        let mut at = Some(seq);
+        while let Some((seq, step)) = at.and_then(|seq| Some((seq, self.step(seq)?))) {
+            if let Some(stored) = &step.stored {
+                whole = stored.whole.clone();
+                break;
+            }
+            rest.push((seq, step));
+            at = seq.prev();
+        }
+        rest.into_iter()
+            .rev()
+            .for_each(|(seq, step)| whole.note(seq, step));
+        whole
     }
 
-    /// Takes in a position whose event was not found.
-    pub fn gap(&mut self) -> Seq {
-        Seq(0)
-    }
-
-    /// The positions that show nothing because what stands there did not fit or was not found, in order.
-    pub fn skipped(&self) -> impl Iterator<Item = Skipped> + '_ {
-        core::iter::empty()
-    }
-
-    /// Why an event is not shown on a timeline: one cause; `None` when it is shown, or is of a kind that never is.
-    #[must_use]
-    pub fn hidden_by(&self, _timeline: &Timeline, _seq: Seq) -> Option<Cause> {
-        None
-    }
-
-    /// Calls without a closing result, in order.
-    #[must_use]
-    pub fn open_calls(&self) -> Vec<OpenCall> {
-        Vec::new()
-    }
-
-    /// Checkpoints of the timeline, in order.
-    #[must_use]
-    pub fn checkpoints(&self) -> Vec<CheckpointView> {
-        Vec::new()
-    }
-
-    /// Turns of the timeline: what the person authored, hidden or not, in order.
-    #[must_use]
-    pub fn turns(&self) -> Vec<Seq> {
-        Vec::new()
-    }
-}
-
-impl Admitted {
-    /// The event, resolved.
-    #[must_use]
-    pub fn event(&self) -> &Event {
-        &self.logged.event
-    }
-
-    /// Its position.
-    #[must_use]
-    pub fn seq(&self) -> Seq {
-        self.logged.seq
-    }
-
-    /// What a mask hides: for the check that a summary is smaller than what it stands for, which is the engine's.
-    #[must_use]
-    pub fn covered(&self) -> Option<&Covered> {
-        None
-    }
-
-    /// The call whose result this says again.
-    #[must_use]
-    pub fn repeats(&self) -> Option<BlockId> {
-        None
+    fn step(&self, seq: Seq) -> Option<&Step> {
+        self.log.get(index_of(seq)?).filter(|_| seq < self.next)
     }
 }
 
@@ -260,14 +242,4 @@ pub fn replay(events: impl Iterator<Item = Result<Event, Gap>>) -> State {
         };
     }
     state
-}
-
-impl State {
-    /// Takes in a logged event, or skips it when it does not fit.
-    pub fn retake(&mut self, event: Event) -> Seq {
-        match self.readmit(event.clone()) {
-            Ok(admitted) => self.apply(admitted).seq,
-            Err(misfit) => self.skip(event, misfit),
-        }
-    }
 }

@@ -4,7 +4,19 @@
 //! - `shown` holds exactly what is visible, in the order in which the prompt shows it; a unit is in it whole or not at all.
 //! - The key of a unit is its first part's position; of a summary, the start of its range; of anything else, its own position.
 
-use crate::Map;
+mod line;
+mod place;
+mod work;
+
+pub use line::{Line, Undone};
+pub use place::{Hull, Place};
+pub use work::{Life, Name, Plan, Work};
+
+pub(crate) use line::{is_travel, on};
+pub(crate) use place::paint;
+pub(crate) use work::name_of;
+
+use crate::{List, Map};
 use alloc::{sync::Arc, vec::Vec};
 use recount_events::{BlockId, Event, Message, Seq, Status};
 
@@ -46,7 +58,7 @@ pub enum Shown {
 }
 
 /// A response: all its parts, and all results that answer its calls.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Unit {
     /// Its messages, in log order; never empty.
     pub parts: Vec<Part>,
@@ -133,6 +145,46 @@ pub struct Timeline {
     pub open: Map<BlockId, Seq>,
     /// The newest authored message that is shown.
     pub authored_last: Option<Seq>,
+    /// Which positions it is made of, and what was undone.
+    pub line: Line,
+    /// All content, visible or not: messages, results, injections of lifetime once or session.
+    pub content: Map<Seq, Place>,
+    /// All units, visible or not, by key.
+    pub units: Map<Seq, Hull>,
+    /// The unit behind whose first part nothing but its own parts and results came: the next part may join it.
+    pub tip: Option<Seq>,
+    /// What masks cover: the start of a run to its end and the last mask over it. Runs do not overlap.
+    pub masked: Map<Seq, (Seq, Seq)>,
+    /// Injections whose place a later one took.
+    pub superseded: Map<Seq, Seq>,
+    /// Injections of lifetime once or session by slot.
+    pub slots: Map<Name, List<Seq>>,
+    /// Visible folds: the start of the range to its end. They do not overlap.
+    pub summaries: Map<Seq, Seq>,
+    /// Active folds, visible or not: the commit to its range.
+    pub folds: Map<Seq, (Seq, Seq)>,
+    /// Authored messages, visible or not.
+    pub turns: Map<Seq, ()>,
+    /// Active checkpoints.
+    pub checkpoints: Map<Seq, Arc<Logged>>,
+    /// Stages and plans.
+    pub work: Work,
+    /// Active `file_read` events.
+    pub files: Map<Seq, Arc<Logged>>,
+    /// Active `memory` events; of one id the newest.
+    pub memories: Map<Seq, Arc<Logged>>,
+    /// The newest active `todo`.
+    pub todo: Option<Arc<Logged>>,
+    /// Results that were examined and left inline, with the event that says so.
+    pub judged: Map<BlockId, Seq>,
+    /// Cache edits since the newest reset.
+    pub cache_edits: Map<Seq, Arc<Logged>>,
+    /// Their acknowledgements.
+    pub cache_acks: Map<Seq, Arc<Logged>>,
+    /// The newest usage of the timeline.
+    pub usage: Option<Seq>,
+    /// The newest prompt of the timeline that left.
+    pub issued: Option<Seq>,
 }
 
 impl Part {

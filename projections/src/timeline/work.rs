@@ -1,0 +1,64 @@
+//! Work in progress: stages that wait to be drained, the plan that waits for its summaries, and the names that were used.
+
+use crate::{Logged, Map};
+use alloc::sync::Arc;
+use recount_events::{Seq, Text};
+
+/// What a host called something, byte for byte. Names that are not at hand are equal to nothing.
+pub type Name = Arc<[u8]>;
+
+/// What became of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// A span is held ready.
+    Staged(Seq),
+    /// A compaction waits for its summaries.
+    Planned(Seq),
+    /// It is done.
+    Committed(Seq),
+    /// The plan was given up.
+    Abandoned(Seq),
+    /// The stage was given up.
+    Discarded(Seq),
+}
+
+/// A compaction that waits for its summaries.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The `compact_plan` event.
+    pub logged: Arc<Logged>,
+    /// The summaries so far, by chunk: `compact_chunk` events.
+    pub chunks: Map<u32, Arc<Logged>>,
+}
+
+/// Work in progress.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// Stages that wait, in order: `collapse_stage` events.
+    pub stages: Map<Seq, Arc<Logged>>,
+    /// The plan that waits.
+    pub plan: Option<Plan>,
+    /// Collapses by name.
+    pub collapses: Map<Name, Life>,
+    /// Compactions by name.
+    pub compactions: Map<Name, Life>,
+}
+
+impl Life {
+    /// The event that brought it here.
+    #[must_use]
+    pub const fn seq(self) -> Seq {
+        match self {
+            Self::Staged(seq)
+            | Self::Planned(seq)
+            | Self::Committed(seq)
+            | Self::Abandoned(seq)
+            | Self::Discarded(seq) => seq,
+        }
+    }
+}
+
+/// The name in a text, if at hand.
+pub(crate) fn name_of(text: &Text) -> Option<Name> {
+    text.bytes().map(Arc::from)
+}
