@@ -60,6 +60,12 @@ pub enum EncodeError {
     /// Seal it first.
     #[error("a text of the event is not sealed")]
     Unsealed,
+    /// A text is not what its form says: correct the caller, it vouched for JSON or UTF-8.
+    #[error("a text of the event is not of its form: form={}", form.word())]
+    Malformed {
+        /// The form.
+        form: Form,
+    },
     /// Make it smaller: fewer blocks, positions or counts in one event.
     #[error("the event has too many parts: body={bytes} limit={LIMIT}")]
     TooLarge {
@@ -110,6 +116,9 @@ impl Event {
         let texts = self.texts();
         if texts.iter().any(|text| text.seal.is_none()) {
             return Err(EncodeError::Unsealed);
+        }
+        if let Some(text) = texts.iter().find(|text| !is_of_its_form(text)) {
+            return Err(EncodeError::Malformed { form: text.form });
         }
         let encoded = Encoded {
             kind: self.body.kind(),
@@ -240,13 +249,17 @@ fn attach(text: &mut Text, found: Found) {
     };
 }
 
-/// A writer that was wrong about a form must not make a prompt that is no JSON.
+/// A writer that is wrong about a form must not make a prompt that is no JSON.
 fn is_of(form: Form, bytes: &[u8]) -> bool {
     match form {
         Form::Bytes => true,
         Form::Plain => core::str::from_utf8(bytes).is_ok(),
         Form::Json => core::str::from_utf8(bytes).is_ok_and(crate::raw::is_json),
     }
+}
+
+fn is_of_its_form(text: &Text) -> bool {
+    text.bytes().is_none_or(|bytes| is_of(text.form, bytes))
 }
 
 /// Keeps what this version cannot read. A known kind in a newer schema is essential when rollbacks concern it: what it does to the

@@ -7,6 +7,8 @@
 
 extern crate alloc;
 
+#[cfg(feature = "arbitrary")]
+pub mod arbitrary;
 mod block;
 mod body;
 mod codec;

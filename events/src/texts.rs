@@ -25,14 +25,22 @@ pub fn commitment(salt: &[u8; 16], bytes: &[u8]) -> Digest {
 }
 
 impl Text {
-    /// Gives it a salt and the commitment under it. A text that is not at hand gets a commitment that no bytes have.
+    /// Gives it a salt and the commitment under it. A text that is not at hand gets no salt and a commitment that no bytes have.
     pub fn seal(&mut self, salt: [u8; 16]) {
-        let commitment = match &self.held {
-            Held::Here(bytes) => commitment(&salt, bytes),
-            Held::Lost => LOST,
-            Held::Erased => ERASED,
-        };
-        self.seal = Some(Seal { salt, commitment });
+        self.seal = Some(match &self.held {
+            Held::Here(bytes) => Seal {
+                salt,
+                commitment: commitment(&salt, bytes),
+            },
+            Held::Lost => Seal {
+                salt: [0; 16],
+                commitment: LOST,
+            },
+            Held::Erased => Seal {
+                salt: [0; 16],
+                commitment: ERASED,
+            },
+        });
     }
 
     /// It is sealed, its bytes are at hand and they are those that it commits to.

@@ -134,8 +134,19 @@ fn a_text_that_is_no_json_is_not_at_hand() {
         extra: Some(Text::json("{")),
     };
     event.seal(&mut salts());
-    let encoded = event.encode().unwrap();
-    let back = Event::decode(2, 1, &encoded.body, found(&encoded)).unwrap();
+    assert_eq!(
+        event.encode(),
+        Err(EncodeError::Malformed { form: Form::Json })
+    );
+    // As a careless writer would have stored it.
+    let salt = event.texts()[0].seal.unwrap().salt;
+    event.texts_mut()[0].held = Held::Lost;
+    let body = event.encode().unwrap().body;
+    let found = Found::Here {
+        salt,
+        bytes: Arc::from(*b"{"),
+    };
+    let back = Event::decode(2, 1, &body, vec![found]).unwrap();
     assert_eq!(back.extra.unwrap().held, Held::Lost);
 }
 

@@ -1,5 +1,11 @@
 //! Host events in, log lines out, example by example.
 
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail tests"
+)]
+
 use recount_events::*;
 
 fn host(raw: &str) -> Event {

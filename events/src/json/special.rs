@@ -453,7 +453,8 @@ impl Json for FileRead {
 impl Json for Kept {
     fn take(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
         let name = Part::take(fields, "name")?;
-        let raw = fields.take("raw").map(Text::json);
+        let gone = fields.missing().text("raw");
+        let raw = fields.take_given("raw").map(Text::json);
         let words = fields.text("text")?;
         let bytes = match fields.take("bytes") {
             Some(raw) => Some(
@@ -462,10 +463,7 @@ impl Json for Kept {
             None => None,
         };
         let bytes = bytes.map(|bytes| Text::new(Form::Bytes, &bytes));
-        let raw = raw
-            .or(words)
-            .or(bytes)
-            .or_else(|| fields.missing().text("raw"));
+        let raw = gone.or(raw).or(words).or(bytes);
         Ok(Self {
             name,
             raw: raw.ok_or_else(|| Refusal::new("raw", Problem::Missing))?,
