@@ -20,6 +20,7 @@ use crate::queue::{Before, Outcome, Pending, batch_bytes};
 use crate::read::Handles;
 use crate::record::{Batch, Class, Receipt, Record, RecordDigest, StreamId};
 use crate::stats::Counters;
+use crate::verify::Known;
 use crate::writer::{Failure, Placed, Writer};
 
 /// Batches that wait in the queue at most; a full queue makes its callers help.
@@ -166,6 +167,20 @@ impl Shared {
         let mut desk = self.desk()?;
         while self.round(&mut desk)? {}
         Ok(!self.failing())
+    }
+
+    /// Up to where the segments are synced, and what is durable by that.
+    pub(crate) fn known(&self) -> Known {
+        let desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = self.look();
+        let durable = index
+            .streams
+            .iter()
+            .filter_map(|(id, stream)| Some((*id, stream.durable?)));
+        Known {
+            until: desk.writer.position(),
+            durable: durable.collect(),
+        }
     }
 
     /// Another attempt to write what is held, unless somebody is at it.

@@ -5,6 +5,7 @@
 
 mod commit;
 pub mod disk;
+mod erase;
 mod error;
 mod feed;
 mod follow;
@@ -15,6 +16,7 @@ mod limits;
 mod lock;
 mod queue;
 mod read;
+mod reader;
 mod record;
 mod recovered;
 mod recovery;
@@ -22,13 +24,17 @@ mod segment;
 mod stats;
 pub mod store;
 mod stored;
+mod tags;
+mod verify;
 mod wal;
 mod writer;
 
 pub use error::{AppendError, CloseError, OpenError, ReadError};
 pub use follow::Follower;
 pub use limits::MAX_BATCH;
+pub use reader::Reader;
 pub use record::*;
 pub use recovered::{Cut, Damage, Recovered, State};
 pub use stats::Stats;
+pub use verify::{ContentAt, Verification};
 pub use wal::{Options, Wal};

@@ -47,6 +47,10 @@ fn holder(file: &mut File) -> String {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the time in the lock file is for people; nothing is decided by it"
+)]
 fn name_holder(file: &mut File) -> std::io::Result<()> {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::disk::{Access, Disk, SegmentFile};
 use crate::error::ReadError;
-use crate::format::frame::Frame;
+use crate::format::frame::{Frame, Owner};
 use crate::format::head::FrameKind;
 use crate::format::{Keys, segment_name};
 use crate::index::{Index, Stream};
 use crate::queue::Pending;
-use crate::record::{Entry, Gap, Place, Record, StreamId};
+use crate::record::{ContentPlace, Entry, Gap, Place, Record, Stored, StreamId};
 use crate::segment::source::Source;
+use crate::verify::ContentAt;
 
 /// Open files at most; more are closed and opened again.
 const OPEN: usize = 64;
@@ -75,6 +76,14 @@ pub(crate) struct Entries<L> {
     stream: StreamId,
     next: Option<u64>,
     to: u64,
+    contents: Contents,
+}
+
+/// Whether contents are read along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    Read,
+    Left,
 }
 
 impl<L: Lookup> Entries<L> {
@@ -84,6 +93,15 @@ impl<L: Lookup> Entries<L> {
             stream,
             next: Some(from),
             to,
+            contents: Contents::Read,
+        }
+    }
+
+    /// The same entries with their contents left where they are.
+    pub(crate) fn without_contents(self) -> Entries<L> {
+        Entries {
+            contents: Contents::Left,
+            ..self
         }
     }
 
@@ -121,7 +139,7 @@ impl<L: Lookup> Entries<L> {
                         segment: place.segment,
                         keys: self.lookup.keys(),
                     };
-                    entry(source, self.stream, seq, place)
+                    entry(source, self.stream, seq, place, self.contents)
                 });
                 match read {
                     Ok(entry) => {
@@ -181,7 +199,13 @@ fn step(index: &Index, stream: &Stream, seq: u64, to: u64) -> Step {
     })
 }
 
-fn entry(source: Source<'_>, stream: StreamId, seq: u64, place: Place) -> io::Result<Entry> {
+fn entry(
+    source: Source<'_>,
+    stream: StreamId,
+    seq: u64,
+    place: Place,
+    contents: Contents,
+) -> io::Result<Entry> {
     let frame = source.frame(place.offset)?;
     let ours = |frame: &Frame| {
         frame.head.frame == FrameKind::Record
@@ -192,7 +216,10 @@ fn entry(source: Source<'_>, stream: StreamId, seq: u64, place: Place) -> io::Re
         let bytes = source.head(place.offset)?.map_or(0, |head| head.length);
         return Ok(Entry::Gap(lost(seq, place, bytes)));
     };
-    let contents = source.contents(&frame)?;
+    let contents = match contents {
+        Contents::Read => source.contents(&frame)?,
+        Contents::Left => Vec::new(),
+    };
     let Frame {
         head,
         body,
@@ -222,5 +249,38 @@ fn lost(seq: u64, place: Place, bytes: u64) -> Gap {
         segment: place.segment,
         offset: place.offset,
         bytes,
+    }
+}
+
+/// Reads one content where its record says that it stands.
+pub(crate) fn content(
+    handles: &Handles,
+    keys: &Keys,
+    of: ContentAt,
+    at: ContentPlace,
+) -> Result<Stored, ReadError> {
+    let Place { segment, offset } = at.place;
+    let read = handles.get(segment).and_then(|file| {
+        let source = Source {
+            file: file.as_ref(),
+            segment,
+            keys,
+        };
+        source.content(
+            Owner {
+                stream: of.stream,
+                seq: of.seq,
+                index: of.index,
+            },
+            at,
+        )
+    });
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Stored::Lost),
+        other => other.map_err(|source| ReadError::Io {
+            segment,
+            offset,
+            source,
+        }),
     }
 }

@@ -15,10 +15,10 @@ use crate::format::head::FrameKind;
 use crate::format::header::{BadHeader, Header};
 use crate::format::{HEADER, KEY_FILE, Keys, SEGMENTS, VERSION, segment_name, segment_number};
 use crate::index::Index;
-use crate::record::StreamId;
+use crate::record::{Place, StreamId};
 use crate::recovered::{Cut, Damage, Recovered, State};
 use crate::segment::judge::{Judged, judge};
-use crate::segment::scan::scan;
+use crate::segment::scan::{Scan, scan};
 use crate::segment::source::Source;
 
 /// A segment's file, opened.
@@ -57,6 +57,27 @@ pub(crate) struct Findings {
     pub(crate) cuts: Vec<CutBody>,
     pub(crate) bytes: u64,
     pub(crate) segments: u64,
+}
+
+/// How closely segments are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Sealed segments are known by their footers.
+    Footers,
+    /// Every byte is read, up to where a writer is at work.
+    Everything {
+        /// The segment that is written on, and up to where it is synced.
+        until: Option<Place>,
+    },
+}
+
+impl Depth {
+    fn until(self) -> Option<Place> {
+        match self {
+            Depth::Footers => None,
+            Depth::Everything { until } => until,
+        }
+    }
 }
 
 /// The directory's key and its segments, before anything is read from them.
@@ -128,12 +149,15 @@ fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {
 }
 
 /// Reads what the segments hold.
-pub(crate) fn find(survey: Survey, key: [u8; 32]) -> Result<Findings, OpenError> {
+pub(crate) fn find(survey: Survey, key: [u8; 32], depth: Depth) -> Result<Findings, OpenError> {
     let Survey {
-        segments,
+        mut segments,
         key_file_missing,
         ..
     } = survey;
+    if let Some(until) = depth.until() {
+        segments.retain(|segment| segment.number <= until.segment);
+    }
     let mut findings = Findings::empty(Keys::of(key));
     findings.key_file_missing = key_file_missing;
     findings.recovered.key_restored = key_file_missing;
@@ -141,16 +165,38 @@ pub(crate) fn find(survey: Survey, key: [u8; 32]) -> Result<Findings, OpenError>
     let ends = ends(&segments, &findings.keys).map_err(OpenError::io("read openings"))?;
     let last = segments.last().map(|segment| segment.number);
     for segment in &segments {
-        let end = ends.get(&segment.number).copied();
-        let what = segment_name(segment.number);
+        let until = depth
+            .until()
+            .filter(|until| until.segment == segment.number)
+            .map(|until| until.offset);
+        let end = ends.get(&segment.number).copied().or(until);
+        let neighbour = if last == Some(segment.number) {
+            Standing::Last
+        } else {
+            Standing::Cut
+        };
+        let standing = end.map_or(neighbour, Standing::Ended);
         findings
-            .take(segment, end, last == Some(segment.number))
-            .map_err(OpenError::io(what))?;
+            .take(segment, standing, depth)
+            .map_err(OpenError::io(segment_name(segment.number)))?;
     }
     findings.missing(&segments);
     findings.next_number = last.map_or(0, |last| last.saturating_add(1));
     findings.report();
     Ok(findings)
+}
+
+/// What is known of a segment before it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It counts up to an offset, all of which was durable.
+    Ended(u64),
+    /// Its footer stands: all of it was durable.
+    Sealed,
+    /// Another segment follows, and nothing says where this one ended: its end is missing.
+    Cut,
+    /// The last one: it may have a group that was never acknowledged.
+    Last,
 }
 
 /// Up to where segments count, as later openings say.
@@ -198,10 +244,10 @@ impl Findings {
         }
     }
 
-    fn take(&mut self, segment: &Opened, end: Option<u64>, is_last: bool) -> io::Result<()> {
+    fn take(&mut self, segment: &Opened, standing: Standing, depth: Depth) -> io::Result<()> {
         let length = segment.file.len()?;
         self.bytes = self.bytes.saturating_add(length);
-        if segment.header.is_none() && end.is_none_or(|end| end > 0) && length > HEADER {
+        if segment.header.is_none() && standing != Standing::Ended(0) && length > HEADER {
             let hole = Damage {
                 lost: None,
                 segment: segment.number,
@@ -211,42 +257,45 @@ impl Findings {
             self.recovered.damaged.push(hole);
         }
         let keys = self.keys;
-        if let Some((footer, parts)) = segment.source(&keys).footer()?.filter(|_| end.is_none()) {
-            let head = segment.source(&keys).head(footer)?;
-            self.group = self.group.max(head.map_or(0, |head| head.group));
-            self.last = head.and_then(|head| head.before).or(self.last);
-            self.recovered.closed = true;
-            self.index.merge(segment.number, parts);
-            return Ok(());
+        let footer = match standing {
+            Standing::Ended(_) => None,
+            _ => segment.source(&keys).footer()?,
+        };
+        let Some((at, parts)) = footer else {
+            return self.scanned(segment, standing, length, None);
+        };
+        if depth != Depth::Footers {
+            return self.scanned(segment, Standing::Sealed, length, Some(&parts));
         }
-        self.scanned(segment, end, is_last, length)
+        let head = segment.source(&keys).head(at)?;
+        self.group = self.group.max(head.map_or(0, |head| head.group));
+        self.last = head.and_then(|head| head.before).or(self.last);
+        self.recovered.closed = true;
+        self.index.merge(segment.number, parts);
+        Ok(())
     }
 
     fn scanned(
         &mut self,
         segment: &Opened,
-        end: Option<u64>,
-        is_last: bool,
+        standing: Standing,
         length: u64,
+        footer: Option<&Parts>,
     ) -> io::Result<()> {
         let keys = self.keys;
-        let scan = scan(segment.source(&keys), end.unwrap_or(u64::MAX))?;
-        // Only the last segment can have a group that was never acknowledged.
-        let synced = if is_last { 0 } else { u64::MAX };
-        let judged = judge(&scan, synced);
-        for (head, body) in scan
-            .controls
-            .iter()
-            .filter(|(head, _)| head.place.offset < judged.end)
-        {
-            match head.frame {
-                FrameKind::Erasing => self.erasing.extend(Erasing::decode(body)),
-                FrameKind::Cut => self.cuts.extend(CutBody::decode(body)),
-                _ => {}
-            }
+        let (limit, synced) = match standing {
+            Standing::Ended(end) => (end, u64::MAX),
+            Standing::Sealed | Standing::Cut => (u64::MAX, u64::MAX),
+            Standing::Last => (u64::MAX, 0),
+        };
+        let scan = scan(segment.source(&keys), limit)?;
+        let mut judged = judge(&scan, synced);
+        for (stream, part) in footer.iter().flat_map(|footer| &footer.streams) {
+            judged.parts.seen(*stream, part.head);
         }
-        if !is_last && end.is_none_or(|end| end > length) {
-            // Neither sealed nor given up: its end is missing.
+        self.controls(&scan, judged.end);
+        let short = matches!(standing, Standing::Ended(end) if end > length);
+        if short || standing == Standing::Cut {
             let at = Damage {
                 lost: None,
                 segment: segment.number,
@@ -258,12 +307,26 @@ impl Findings {
         }
         self.group = self.group.max(judged.group);
         self.last = judged.last.or(self.last);
-        self.recovered.closed = judged.closed;
-        if is_last {
+        self.recovered.closed = judged.closed || standing == Standing::Sealed;
+        if standing == Standing::Last {
             self.tail(segment, &judged, length);
         }
         self.index.merge(segment.number, judged.parts);
         Ok(())
+    }
+
+    fn controls(&mut self, scan: &Scan, end: u64) {
+        for (head, body) in scan
+            .controls
+            .iter()
+            .filter(|(head, _)| head.place.offset < end)
+        {
+            match head.frame {
+                FrameKind::Erasing => self.erasing.extend(Erasing::decode(body)),
+                FrameKind::Cut => self.cuts.extend(CutBody::decode(body)),
+                _ => {}
+            }
+        }
     }
 
     fn tail(&mut self, segment: &Opened, judged: &Judged, length: u64) {

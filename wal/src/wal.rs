@@ -16,16 +16,19 @@ use crate::format::control::CutBody;
 use crate::format::head::FrameKind;
 use crate::format::{Keys, SEGMENTS};
 use crate::index::Index;
-use crate::key;
 use crate::lock::Lock;
-use crate::read::{Handles, Lookup};
-use crate::record::{Batch, Class, Entry, Heads, Receipt, StreamId, StreamInfo};
+use crate::read::{Entries, Handles, Lookup};
+use crate::record::{
+    Batch, Class, ContentPlace, Entry, Heads, Receipt, Stored, StreamId, StreamInfo, Tagged,
+};
 use crate::recovered::Recovered;
-use crate::recovery::{Findings, find, survey};
+use crate::recovery::{Depth, Findings, find, survey};
 use crate::stats::{Counters, Stats};
 use crate::store::{EventLog, StoreOptions};
 use crate::stored::{self, StoredEntries};
+use crate::verify::{ContentAt, Verification, verify};
 use crate::writer::{Failure, Start, Writer};
+use crate::{erase, key, read, tags};
 
 /// How often the disk is asked again after it refused.
 const RETRY: Duration = Duration::from_millis(250);
@@ -129,7 +132,7 @@ impl Wal {
         if fresh || survey.key_file_missing {
             key::store(disk.as_ref(), &key)?;
         }
-        let findings = find(survey, key)?;
+        let findings = find(survey, key, Depth::Footers)?;
         let recovered = findings.recovered.clone();
         let shared = Arc::new(begin(disk, findings, options));
         let thread = spawn(&shared)?;
@@ -209,6 +212,25 @@ impl Wal {
         self.log.as_deref()
     }
 
+    /// The same entries without their contents: `contents` is empty, `content_places` says where they stand. For what is
+    /// not durable yet, which has no place, contents are given.
+    pub fn read_bodies(
+        &self,
+        stream: StreamId,
+        from: u64,
+        to: u64,
+    ) -> impl Iterator<Item = Result<Entry, ReadError>> + Send + use<> {
+        Entries::new(Arc::clone(&self.shared), stream, from, to).without_contents()
+    }
+
+    /// One content, read where its record's `content_places` say that it stands.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the disk refuses; damage and erasure are no errors.
+    pub fn content(&self, of: ContentAt, at: ContentPlace) -> Result<Stored, ReadError> {
+        read::content(&self.shared.handles, &self.shared.keys, of, at)
+    }
+
     /// The first accepted seq of a stream that waits because it is not durable; none when all is.
     #[must_use]
     pub fn not_durable_since(&self, stream: StreamId) -> Option<u64> {
@@ -217,6 +239,49 @@ impl Wal {
             .streams
             .get(&stream)
             .and_then(|stream| stream.waiting())
+    }
+
+    /// The newest 1,024 tags of a stream, oldest first; what is accepted and not durable is included.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the disk refuses.
+    pub fn tags(&self, stream: StreamId) -> Result<Vec<Tagged>, ReadError> {
+        tags::newest(&self.shared, stream, tags::NEWEST)
+    }
+
+    /// The newest batch of a stream whose tag begins with `key`: from what waits, from the store, else by walking the
+    /// segments backwards.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the disk refuses.
+    pub fn find_tag(&self, stream: StreamId, key: [u8; 16]) -> Result<Option<Tagged>, ReadError> {
+        if let Some(tagged) = tags::waiting(&self.shared, stream, key) {
+            return Ok(Some(tagged));
+        }
+        match self.log.as_ref().and_then(|log| log.find_tag(stream, key)) {
+            Some(known) => Ok(known),
+            None => tags::find(&self.shared, stream, key),
+        }
+    }
+
+    /// Erases contents for ever: overwrites salts and bytes in place, syncs, answers how many were there.
+    ///
+    /// # Errors
+    /// `Io`: nothing was erased. `Unknown`: some may be; erase again. `NotDurable`: not before the disk takes what was accepted.
+    pub fn erase(&self, targets: &[ContentAt]) -> Result<u64, AppendError> {
+        erase::erase(&self.shared, targets)
+    }
+
+    /// Reads everything again and checks it, up to what is durable at the call; appends go on meanwhile.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the disk refuses.
+    pub fn verify(&self) -> Result<Verification, OpenError> {
+        verify(
+            &self.shared.disk,
+            self.shared.keys,
+            Some(&self.shared.known()),
+        )
     }
 
     /// Counters.
@@ -293,6 +358,7 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         group,
         last,
         recovered,
+        erasing,
         ..
     } = findings;
     let start = Start {
@@ -318,6 +384,11 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
             bytes: cut.bytes,
         };
         note(&mut writer, FrameKind::Cut, &body.encode());
+    }
+    for erasing in &erasing {
+        if let Err(error) = erase::overwrite(&disk, &keys, erasing) {
+            tracing::warn!(%error, "an erasure that was interrupted could not be made good");
+        }
     }
     Shared::new(disk, keys, index, writer, counters, options.backlog)
 }

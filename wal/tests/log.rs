@@ -1,4 +1,9 @@
 //! What a log promises while nothing fails.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
 
 mod common;
 

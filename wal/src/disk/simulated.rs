@@ -59,6 +59,7 @@ struct State {
     files: Vec<Contents>,
     faults: Vec<Fault>,
     operations: u64,
+    halt: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -85,9 +86,17 @@ impl SimulatedDisk {
         self.lock().faults.push(fault);
     }
 
+    /// The power goes with the operation of this number, counted from the disk's first: it and all later ones fail,
+    /// but its own bytes may still reach the file.
+    pub fn halt_at(&self, operation: u64) {
+        self.lock().halt = Some(operation);
+    }
+
     /// Takes all faults away.
     pub fn heal(&self) {
-        self.lock().faults.clear();
+        let mut state = self.lock();
+        state.faults.clear();
+        state.halt = None;
     }
 
     /// How many operations were asked for so far.
@@ -156,7 +165,15 @@ impl SimulatedDisk {
 
 impl State {
     fn strike(&mut self, operation: Operation) -> Result<(), (io::Error, usize)> {
-        self.operations = self.operations.saturating_add(1);
+        let number = self.operations;
+        self.operations = number.saturating_add(1);
+        match self.halt {
+            Some(halt) if number == halt => {
+                return Err((io::ErrorKind::BrokenPipe.into(), usize::MAX));
+            }
+            Some(halt) if number > halt => return Err((io::ErrorKind::BrokenPipe.into(), 0)),
+            _ => {}
+        }
         for fault in self
             .faults
             .iter_mut()

@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Put};
 use super::head::Head;
 use super::{AROUND_CONTENT, DIGEST, ERASED_SALT, HEAD, Keys, aligned};
-use crate::record::{Content, ContentPlace, MAX_CONTENT, Place, RecordDigest, Stored, StreamId};
+use crate::record::{Content, ContentPlace, MAX_CONTENT, Place, Stored, StreamId};
 
 /// Bytes of a frame with such a body and such contents.
 pub(crate) fn frame_length(body: usize, contents: impl Iterator<Item = usize>) -> u64 {
@@ -165,18 +165,5 @@ impl Frame {
     /// Bytes from the head to the digest, which [`Frame::decode`] wants.
     pub(crate) fn covered_length(head: &Head) -> u64 {
         (HEAD + DIGEST) as u64 + head.middle()
-    }
-
-    /// Whether the body is the one that the record digest was made over.
-    pub(crate) fn record_digest_holds(&self) -> bool {
-        let Head {
-            previous,
-            seq,
-            kind,
-            schema,
-            digest,
-            ..
-        } = self.head;
-        RecordDigest::of(previous, seq, kind, schema, &self.body) == digest
     }
 }

@@ -1,0 +1,278 @@
+//! A disk that refuses: what each answer promises, and what happens when the disk takes writes again.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
+
+mod common;
+
+use std::io::ErrorKind;
+
+use common::*;
+use recount_wal::disk::{Fault, Operation, SimulatedDisk, Survival};
+use recount_wal::{AppendError, Class, CloseError, State, Wal};
+
+fn fault(operation: Operation, after: u64, times: u64) -> Fault {
+    Fault {
+        operation,
+        after,
+        times,
+        kind: ErrorKind::StorageFull,
+        short: 0,
+    }
+}
+
+fn started(disk: &SimulatedDisk) -> Wal {
+    let (wal, _) = open(disk);
+    append(&wal, stream(1), 0, 2);
+    wal
+}
+
+/// What a process that opens the disk now would find of a stream.
+fn found(disk: &SimulatedDisk, number: u8) -> Vec<u64> {
+    seqs(&open(&disk.crashed(Survival::Lost)).0, stream(number))
+}
+
+#[test]
+fn a_write_that_fails_leaves_nothing() {
+    for short in [0, 1, 100, 400] {
+        let disk = SimulatedDisk::new();
+        let wal = started(&disk);
+        disk.fail(Fault {
+            short,
+            ..fault(Operation::Write, 0, 1)
+        });
+        let refused = wal.append(batch(stream(1), 2, 3), Class::Synced);
+        assert!(
+            matches!(refused, Err(AppendError::Io { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(wal.heads(stream(1)).unwrap().accepted, 1);
+        assert_eq!(
+            (found(&disk, 1), seqs(&wal, stream(1))),
+            (vec![0, 1], vec![0, 1])
+        );
+        let (_, recovered) = open(&disk.crashed(Survival::Kept));
+        assert_eq!(recovered.state, State::Clean, "short={short}");
+        append(&wal, stream(1), 2, 3);
+        assert_eq!(found(&disk, 1), [0, 1, 2, 3, 4]);
+    }
+}
+
+#[test]
+fn the_first_write_of_a_stream_can_fail_and_leaves_no_stream() {
+    let disk = SimulatedDisk::new();
+    let (wal, _) = open(&disk);
+    for operation in [
+        Operation::Create,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SyncDir,
+    ] {
+        disk.fail(fault(operation, 0, 1));
+        let refused = wal.append(batch(stream(1), 0, 1), Class::Synced);
+        assert!(
+            matches!(refused, Err(AppendError::Io { .. })),
+            "{operation:?} {refused:?}"
+        );
+        assert_eq!(wal.heads(stream(1)), None);
+    }
+    append(&wal, stream(1), 0, 1);
+    assert_eq!(found(&disk, 1), [0]);
+}
+
+#[test]
+fn a_sync_that_fails_is_unknown_and_is_never_tried_again() {
+    let disk = SimulatedDisk::new();
+    let wal = started(&disk);
+    disk.fail(fault(Operation::Sync, 0, 1));
+    let unknown = wal.append(batch(stream(1), 2, 1), Class::Synced);
+    assert!(
+        matches!(unknown, Err(AppendError::Unknown { .. })),
+        "{unknown:?}"
+    );
+    // It stays accepted, and reads show it.
+    assert_eq!(wal.heads(stream(1)).unwrap().accepted, 2);
+    assert_eq!(wal.sync(stream(1), 2), Ok(2));
+    assert_eq!(wal.heads(stream(1)).unwrap().durable, Some(2));
+    // It was written again, to a segment that says where the first one ends.
+    assert_eq!(records(&wal, stream(1))[2].place.unwrap().segment, 1);
+    for survival in [Survival::Lost, Survival::Kept] {
+        let (wal, recovered) = open(&disk.crashed(survival));
+        assert_eq!(
+            (recovered.state, seqs(&wal, stream(1))),
+            (State::Clean, vec![0, 1, 2])
+        );
+        assert_eq!(wal.verify().unwrap().state, State::Clean);
+    }
+}
+
+#[test]
+fn what_was_accepted_waits_for_the_disk_and_is_written_in_order() {
+    let disk = SimulatedDisk::new();
+    let wal = started(&disk);
+    disk.fail(fault(Operation::Write, 0, u64::MAX));
+    for first in 2..5 {
+        // The writer may notice in between; then it refuses.
+        match wal.append(batch(stream(1), first, 1), Class::Ordered) {
+            Ok(_) => {}
+            Err(error) => assert_eq!(error, AppendError::NotDurable { since: 2 }),
+        }
+    }
+    let refused = wal.append(batch(stream(1), 5, 1), Class::Synced);
+    assert!(
+        matches!(
+            refused,
+            Err(AppendError::NotDurable { since: 2 } | AppendError::Conflict { .. })
+        ),
+        "{refused:?}"
+    );
+    let refused = wal.append(batch(stream(2), 0, 1), Class::Ordered);
+    assert_eq!(refused, Err(AppendError::NotDurable { since: 0 }));
+    assert_eq!(
+        wal.sync(stream(1), 2),
+        Err(AppendError::NotDurable { since: 2 })
+    );
+    let heads = wal.heads(stream(1)).unwrap();
+    assert_eq!(heads.durable, Some(1));
+    assert!(heads.accepted >= 2);
+    assert_eq!(wal.not_durable_since(stream(1)), Some(2));
+    assert_eq!(
+        seqs(&wal, stream(1)),
+        (0..=heads.accepted).collect::<Vec<_>>()
+    );
+
+    disk.heal();
+    append(&wal, stream(1), heads.accepted + 1, 1);
+    assert_eq!(wal.not_durable_since(stream(1)), None);
+    assert_eq!(
+        found(&disk, 1),
+        (0..=heads.accepted + 1).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn close_never_hangs_and_says_what_is_lost() {
+    let disk = SimulatedDisk::new();
+    let wal = started(&disk);
+    disk.fail(fault(Operation::Write, 0, u64::MAX));
+    wal.append(batch(stream(1), 2, 1), Class::Ordered).unwrap();
+    assert_eq!(wal.close(), Err(CloseError::NotDurable { batches: 1 }));
+    disk.heal();
+    assert_eq!(found(&disk, 1), [0, 1]);
+}
+
+#[test]
+fn no_single_fault_breaks_a_promise() {
+    let operations = [
+        Operation::Create,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SyncDir,
+        Operation::Truncate,
+    ];
+    for operation in operations {
+        for after in 0..24 {
+            for times in [1, 2, 3] {
+                one_fault(operation, after, times);
+            }
+        }
+    }
+}
+
+fn one_fault(operation: Operation, after: u64, times: u64) {
+    let context = format!("{operation:?} after={after} times={times}");
+    let disk = SimulatedDisk::new();
+    let (wal, _) = open(&disk);
+    disk.fail(Fault {
+        short: 200,
+        ..fault(operation, after, times)
+    });
+    if operation == Operation::Truncate {
+        disk.fail(Fault {
+            short: 200,
+            ..fault(Operation::Write, after / 3, times)
+        });
+    }
+    let mut acknowledged = 0;
+    for step in 0..20_u64 {
+        let next = wal.heads(stream(1)).map_or(0, |heads| heads.accepted + 1);
+        let class = if step % 4 == 3 {
+            Class::Ordered
+        } else {
+            Class::Synced
+        };
+        match wal.append(batch(stream(1), next, 2), class) {
+            Ok(receipt) if class == Class::Synced => acknowledged = receipt.last + 1,
+            Err(AppendError::Io { .. }) => {
+                let (after_crash, _) = open(&disk.crashed(Survival::Kept));
+                let there = after_crash
+                    .heads(stream(1))
+                    .map_or(0, |heads| heads.accepted + 1);
+                assert_eq!(there, next, "{context}: a refusal left a trace");
+            }
+            Ok(_) | Err(_) => {}
+        }
+        if step % 7 == 0 {
+            assert!(
+                found(&disk, 1).len() as u64 >= acknowledged,
+                "{context}: an acknowledged record is gone"
+            );
+        }
+    }
+    disk.heal();
+    assert_eq!(wal.sync_all(), Ok(true), "{context}");
+    let head = wal.heads(stream(1)).unwrap().accepted;
+    assert_eq!(
+        seqs(&wal, stream(1)),
+        (0..=head).collect::<Vec<_>>(),
+        "{context}"
+    );
+    wal.close().unwrap();
+    for survival in [Survival::Lost, Survival::Kept] {
+        let (wal, recovered) = open(&disk.crashed(survival));
+        assert_eq!(recovered.state, State::Clean, "{context} {recovered:?}");
+        assert_eq!(
+            seqs(&wal, stream(1)),
+            (0..=head).collect::<Vec<_>>(),
+            "{context}"
+        );
+        let verification = wal.verify().unwrap();
+        assert_eq!(
+            verification.state,
+            State::Clean,
+            "{context} {verification:?}"
+        );
+    }
+}
+
+#[test]
+fn a_log_on_a_full_disk_opens_and_is_read() {
+    let disk = SimulatedDisk::new();
+    let wal = started(&disk);
+    kill(wal);
+    let name = disk
+        .names()
+        .into_iter()
+        .find(|name| name.ends_with(".seg"))
+        .unwrap();
+    let mut bytes = disk.bytes(&name).unwrap();
+    bytes.extend([9; 100]);
+    disk.put(&name, bytes);
+    for operation in [
+        Operation::Create,
+        Operation::Write,
+        Operation::SyncDir,
+        Operation::Truncate,
+    ] {
+        disk.fail(fault(operation, 0, u64::MAX));
+    }
+    let (wal, recovered) = open(&disk);
+    assert_eq!(recovered.state, State::Torn);
+    assert_eq!(seqs(&wal, stream(1)), [0, 1]);
+    assert!(wal.append(batch(stream(1), 2, 1), Class::Synced).is_err());
+    disk.heal();
+    append(&wal, stream(1), 2, 1);
+    assert_eq!(found(&disk, 1), [0, 1, 2]);
+}
