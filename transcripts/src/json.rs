@@ -79,7 +79,7 @@ pub(crate) fn escape(text: &str) -> String {
 pub(crate) fn number(raw: &str) -> Option<u64> {
     raw.parse().ok().or_else(|| {
         let float: f64 = raw.parse().ok()?;
-        (float.is_finite() && float >= 0.0 && float < 9e15).then_some(float as u64)
+        (0.0..9e15).contains(&float).then_some(float as u64)
     })
 }
 

@@ -14,6 +14,7 @@ mod format;
 mod import;
 mod json;
 mod lines;
+mod profile;
 mod refused;
 mod report;
 mod time;
@@ -47,6 +48,6 @@ pub fn read(
         format @ (FormatName::AnthropicMessages | FormatName::OpenaiMessages) => {
             array::read(bytes, format, name)
         }
-        FormatName::Archive => archive::read(bytes).map(|archive| archive.into_import()),
+        FormatName::Archive => Err(Refused::Archive),
     }
 }

@@ -17,6 +17,9 @@ pub enum Refused {
     /// A document that is read as a whole is no text.
     #[error("not utf-8")]
     NotUtf8,
+    /// An archive: its events are logged already. Read it with [`crate::archive::read`].
+    #[error("an archive of logged events is read in its own way")]
+    Archive,
     /// An archive of a later version. Upgrade.
     #[error("the archive was written by a newer version version={version}")]
     Newer {

@@ -12,7 +12,6 @@ mod children;
 mod envelope;
 mod fold;
 mod leaf;
-mod profile;
 mod record;
 mod said;
 mod session;

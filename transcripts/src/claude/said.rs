@@ -4,11 +4,11 @@
 //! - The usage of a response stands on each of its lines and grows: each is an event, and one request counts once.
 
 use super::envelope;
-use super::profile::profile;
 use super::record::Record;
 use super::session::{Session, Turns};
 use super::timeline::Sort;
 use crate::json::{self, Members};
+use crate::profile;
 use crate::{Report, Source, blocks};
 use recount_events::{Body, Content, Format, Message, Role, Stop, Text, Usage};
 
@@ -21,15 +21,12 @@ impl<'a> Session<'a> {
         let unit = self
             .timeline
             .unit(message.text("id").map(|id| format!("message {id}")));
-        let empty = content.blocks.is_empty();
+        let (sort, turns) = match content.blocks.is_empty() {
+            true => (Sort::Aside, Turns::Never),
+            false => (Sort::Said, Turns::Always),
+        };
         let place = self.place(record, report);
-        self.settle(
-            record,
-            place,
-            unit,
-            if empty { Turns::Never } else { Turns::Always },
-            report,
-        );
+        self.settle(record, place, unit, turns, report);
         let first = self.events.len();
         self.profile(record, &message);
         let body = Message {
@@ -40,12 +37,8 @@ impl<'a> Session<'a> {
             ..spoken(Role::Assistant, content, None)
         };
         let event = self.say(record, body);
-        let node = self.timeline.grow(
-            first,
-            event,
-            unit,
-            if empty { Sort::Aside } else { Sort::Said },
-        );
+        let sort = self.in_order(sort, record, report);
+        let node = self.timeline.grow(first, event, unit, sort);
         self.stand(record, Some(node));
         self.calls(record, event, node, unit);
         self.usage(record, &message);
@@ -69,9 +62,19 @@ impl<'a> Session<'a> {
         self.settle(record, place, unit, turns(sort, record), report);
         let authored = injected(record, &content).then_some(false);
         let event = self.say(record, spoken(Role::User, content, authored));
+        let sort = self.in_order(sort, record, report);
         let node = self.timeline.grow(event, event, unit, sort);
         self.stand(record, Some(node));
         self.answers(record, event, node, answers);
+    }
+
+    /// A message that came after its child is not in the way of what follows the child.
+    fn in_order(&self, sort: Sort, record: &Record<'a>, report: &mut Report) -> Sort {
+        if sort == Sort::Said && self.late(record, report) {
+            Sort::Aside
+        } else {
+            sort
+        }
     }
 
     fn say(&mut self, record: &Record<'a>, message: Message) -> usize {
@@ -94,7 +97,7 @@ impl<'a> Session<'a> {
         if now == Some(&model) {
             return;
         }
-        let body = Body::Profile(profile(&model, issuer(message)));
+        let body = Body::Profile(profile::anthropic(&model, issuer(message)));
         let event = self.push(
             body,
             Source {

@@ -8,7 +8,7 @@ use super::record::{Parent, Record};
 use super::timeline::{Place, Timeline};
 use crate::{Branch, Doubt, Imported, ImportedSession, Problem, Report, Source};
 use recount_events::{Body, Event, Kept, Millis, Opened, Rollback, Seq, SessionKind, Target, Text};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// When a record makes the recording go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ pub(super) struct Session<'a> {
     pub(super) at: Millis,
     /// The first record of each uuid: what it said.
     seen: BTreeMap<String, &'a str>,
-    /// Parents that were named before they were seen, if they ever are.
-    expected: BTreeSet<String>,
+    /// Parents that were named before they were seen, if they ever are, with the doubts about that.
+    expected: BTreeMap<String, Vec<usize>>,
     /// The newest call of each id.
     pub(super) calls: BTreeMap<String, Spot>,
     /// The newest result for each id.
@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
             timeline: Timeline::default(),
             at,
             seen: BTreeMap::new(),
-            expected: BTreeSet::new(),
+            expected: BTreeMap::new(),
             calls: BTreeMap::new(),
             results: BTreeMap::new(),
             pairs: BTreeMap::new(),
@@ -142,6 +142,7 @@ impl<'a> Session<'a> {
 
     /// A record beside the conversation: kept, and its uuid stands for what it follows.
     pub(super) fn beside(&mut self, record: &Record<'a>, report: &mut Report) {
+        self.late(record, report);
         let place = self.place(record, report);
         let node = if record.name == "system/api_error" {
             self.timeline.tip()
@@ -224,7 +225,10 @@ impl<'a> Session<'a> {
             Some(Some(node)) => Place::Behind(node),
             Some(None) => Place::Start,
             None => {
-                self.expected.insert(uuid.to_owned());
+                self.expected
+                    .entry(uuid.to_owned())
+                    .or_default()
+                    .push(report.doubted.len());
                 self.doubt(
                     record,
                     Problem::PhantomParent,
@@ -234,6 +238,19 @@ impl<'a> Session<'a> {
                 Place::Tip
             }
         }
+    }
+
+    /// The record was named as a parent before it came. What was a phantom until now is that no longer.
+    pub(super) fn late(&self, record: &Record<'a>, report: &mut Report) -> bool {
+        let Some(doubts) = record.uuid().and_then(|uuid| self.expected.get(uuid)) else {
+            return false;
+        };
+        for doubt in doubts {
+            if let Some(doubt) = report.doubted.get_mut(*doubt) {
+                doubt.problem = Problem::LateParent;
+            }
+        }
+        true
     }
 
     /// Goes back where the record asks for it, so that what is pushed next stands behind its parent.
@@ -246,9 +263,7 @@ impl<'a> Session<'a> {
         report: &mut Report,
     ) {
         // A parent that comes after its child cannot send the child away.
-        let late = record
-            .uuid()
-            .is_some_and(|uuid| self.expected.contains(uuid));
+        let late = self.late(record, report);
         let elsewhere = matches!(place, Place::Behind(node) if !self.timeline.follows(node));
         let asks = turns == Turns::Always || (turns == Turns::OffBranch && elsewhere);
         if late || !asks {

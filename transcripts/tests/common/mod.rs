@@ -1,5 +1,6 @@
 //! What the tests of this crate share: the corpus, if it is there, and the laws that every reading obeys.
 #![allow(
+    clippy::unwrap_used,
     dead_code,
     unreachable_pub,
     missing_docs,

@@ -17,8 +17,8 @@ const IMAGES_BYTES: u64 = 5 * 1024 * 1024;
 /// Longest side of a picture in pixels (vendor's vision page).
 const IMAGES_PIXELS: u32 = 8_000;
 
-/// The profile of a model.
-pub(super) fn profile(model: &str, provider: &str) -> Profile {
+/// The profile of a Claude model.
+pub(crate) fn anthropic(model: &str, provider: &str) -> Profile {
     let long = model.ends_with("[1m]");
     Profile {
         provider: Text::plain(provider),
