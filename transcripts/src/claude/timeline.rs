@@ -35,6 +35,12 @@ pub(super) struct Node {
     pub(super) profile: Option<usize>,
     /// The node before it on its branch.
     prev: Option<usize>,
+    /// A node further before it, so that far places are found in few steps; of a first node, itself.
+    jump: usize,
+    /// How many nodes stand before it.
+    depth: usize,
+    /// The nearest node before it that could be in the way and is not of its unit.
+    skip: Option<usize>,
     /// The first node that came behind it.
     next: Option<usize>,
     /// The last event of its branch, when the branch was left here.
@@ -105,21 +111,66 @@ impl Timeline {
     /// Hangs a node on the tip.
     pub(super) fn grow(&mut self, first: usize, event: usize, unit: usize, sort: Sort) -> usize {
         let index = self.nodes.len();
+        let (jump, depth) = self.far(index);
+        let skip = self.skip(unit, sort);
         if let Some(tip) = self.tip.and_then(|tip| self.nodes.get_mut(tip)) {
             tip.next.get_or_insert(index);
         }
+        let (profile, prev) = (self.profile, self.tip);
+        let (next, until) = (None, None);
         self.nodes.push(Node {
             first,
             event,
             unit,
             sort,
-            profile: self.profile,
-            prev: self.tip,
-            next: None,
-            until: None,
+            profile,
+            prev,
+            jump,
+            depth,
+            skip,
+            next,
+            until,
         });
         self.tip = Some(index);
         index
+    }
+
+    /// Jump and depth of a node that hangs on the tip: jumps double along a branch, as in a skew-binary list.
+    fn far(&self, index: usize) -> (usize, usize) {
+        let of = |at: usize| self.nodes.get(at).map(|node| (node.jump, node.depth));
+        let Some((tip, (near, depth))) = self.tip.and_then(|tip| Some((tip, of(tip)?))) else {
+            return (index, 0);
+        };
+        let (far, middle) = of(near).unwrap_or((near, depth));
+        let last = of(far).map_or(middle, |(_, depth)| depth);
+        let jump = if depth.saturating_sub(middle) == middle.saturating_sub(last) {
+            far
+        } else {
+            tip
+        };
+        (jump, depth + 1)
+    }
+
+    /// The nearest node up from the tip that could be in the way of a node of another unit.
+    fn skip(&self, unit: usize, sort: Sort) -> Option<usize> {
+        let near = self.barrier(self.tip);
+        let same = near
+            .and_then(|near| self.nodes.get(near))
+            .filter(|near| near.sort == Sort::Said && near.unit == unit);
+        match same {
+            Some(near) if sort == Sort::Said => near.skip,
+            _ => near,
+        }
+    }
+
+    /// The node, or the nearest before it, that is said or folds.
+    fn barrier(&self, at: Option<usize>) -> Option<usize> {
+        let node = self.nodes.get(at?)?;
+        if matches!(node.sort, Sort::Said | Sort::Fold(_)) {
+            at
+        } else {
+            node.skip
+        }
     }
 
     /// Notes what a uuid stands for.
@@ -159,9 +210,18 @@ impl Timeline {
 
     /// The node is on the current branch.
     pub(super) fn follows(&self, node: usize) -> bool {
-        self.back()
-            .find(|(index, _)| *index <= node)
-            .is_some_and(|(index, _)| index == node)
+        let mut at = self.tip;
+        while let Some((index, here)) = at
+            .filter(|index| *index > node)
+            .and_then(|index| Some((index, self.nodes.get(index)?)))
+        {
+            at = if here.jump >= node && here.jump < index {
+                Some(here.jump)
+            } else {
+                here.prev
+            };
+        }
+        at == Some(node)
     }
 
     /// Something stands behind the node that a record of the unit cannot follow.
@@ -169,15 +229,18 @@ impl Timeline {
         let Some(parent) = self.nodes.get(node) else {
             return false;
         };
-        let mut between = self
-            .back()
-            .take_while(|(index, _)| *index > node)
-            .map(|(_, node)| node);
-        between.any(|other| match other.sort {
-            Sort::Said => other.unit != parent.unit && other.unit != unit,
-            Sort::Fold(keeps) => parent.event < keeps,
-            Sort::Result | Sort::Aside => false,
-        })
+        let mut at = self.barrier(self.tip);
+        while let Some(other) = at
+            .filter(|index| *index > node)
+            .and_then(|index| self.nodes.get(index))
+        {
+            match other.sort {
+                Sort::Fold(keeps) if parent.event < keeps => return true,
+                Sort::Said if other.unit != parent.unit && other.unit != unit => return true,
+                _ => at = other.skip,
+            }
+        }
+        false
     }
 
     /// The last event that belongs to the node: what follows it in its unit, and what shows nothing, included.
