@@ -3,4 +3,5 @@
 //! - Nothing here shares code with the renderer or the fold that it judges: [`validator`] and [`model`] read and write
 //!   `serde_json` values only.
 
+pub mod model;
 pub mod validator;

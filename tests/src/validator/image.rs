@@ -87,7 +87,7 @@ pub(super) fn many_pixels(request: &Request<'_>, pictures: &[Picture]) -> Vec<Fo
 fn sides_over(pictures: &[Picture], limit: u32) -> Vec<Found> {
     pictures
         .iter()
-        .filter_map(|picture| Some((picture, size(picture)?)))
+        .filter_map(|picture| Some((picture, size(&picture.data)?)))
         .filter(|(_, (width, height))| limit > 0 && *width.max(height) > limit)
         .map(|(picture, (width, height))| {
             found(
@@ -104,9 +104,10 @@ fn reader() -> GeneralPurpose {
     GeneralPurpose::new(&alphabet::STANDARD, config)
 }
 
-/// Width and height from the head of a file.
-fn size(picture: &Picture) -> Option<(u32, u32)> {
-    let bytes = reader().decode(&picture.data).ok()?;
+/// Width and height of a picture from the head of its file, given as base64.
+#[must_use]
+pub fn size(data: &str) -> Option<(u32, u32)> {
+    let bytes = reader().decode(data).ok()?;
     png(&bytes)
         .or_else(|| gif(&bytes))
         .or_else(|| jpeg(&bytes))

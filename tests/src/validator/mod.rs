@@ -12,6 +12,7 @@ mod json;
 mod keys;
 mod request;
 
+pub use image::size as picture_size;
 pub use json::parse;
 use request::{Found, Request};
 use serde_json::Value;
