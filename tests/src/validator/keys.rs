@@ -53,7 +53,7 @@ pub(super) const ANTHROPIC: &[Kind] = &[
         "search_result",
         &["content", "source", "title"],
         &["cache_control", "citations"],
-        USER,
+        BOTH,
     ),
     kind(
         "tool_result",
@@ -61,7 +61,7 @@ pub(super) const ANTHROPIC: &[Kind] = &[
         &["cache_control", "content", "is_error", "toolset_name"],
         USER,
     ),
-    kind("container_upload", &["file_id"], &["cache_control"], USER),
+    kind("container_upload", &["file_id"], &["cache_control"], BOTH),
     kind("thinking", &["signature", "thinking"], &[], ASSISTANT),
     kind("redacted_thinking", &["data"], &[], ASSISTANT),
     kind(

@@ -21,7 +21,7 @@ pub(super) fn members(value: &Value, kept: &[&str]) -> Value {
 
 /// A block's JSON as words.
 pub(super) fn raw(block: &Block) -> Value {
-    words::text(&block.value.to_string())
+    words::text(&clean(&block.value).to_string())
 }
 
 /// The id of a call on the wire.
@@ -319,7 +319,7 @@ impl Making<'_, '_> {
                 .as_array()
                 .into_iter()
                 .flatten()
-                .any(|tool| tool["name"].as_str() == Some(&call.name()))
+                .any(|tool| tool["name"].as_str() == Some(offering(&call.name())))
         });
         let first = block.what == What::ServerResult || !self.servers.contains(&id);
         let proper =
@@ -334,6 +334,14 @@ impl Making<'_, '_> {
             }
         };
         proper && fits
+    }
+}
+
+/// The tool that a server call belongs to.
+fn offering(call: &str) -> &str {
+    match call {
+        "bash_code_execution" | "text_editor_code_execution" => "code_execution",
+        other => other,
     }
 }
 

@@ -116,14 +116,14 @@ impl Making<'_, '_> {
         let texts = list.iter().filter_map(|block| match block.what {
             What::Text => match block.words() {
                 Some(words) => Some(words).filter(|words| list.len() == 1 || !words::blank(words)),
-                None => Some(block.value.to_string()),
+                None => Some(clean(&block.value).to_string()),
             },
             What::Image => Some("[image]".to_owned()),
             What::Document if block.value["source"]["type"] == "text" => {
                 self.document(block)["text"].as_str().map(str::to_owned)
             }
             What::Document => Some("[document]".to_owned()),
-            _ => Some(block.value.to_string()),
+            _ => Some(clean(&block.value).to_string()),
         });
         texts.collect::<Vec<_>>().join("\n")
     }

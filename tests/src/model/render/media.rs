@@ -57,6 +57,7 @@ impl Making<'_, '_> {
     pub(super) fn picture(&mut self, block: &Block) -> Value {
         match self.judged(block) {
             Ok(value) => value,
+            Err("file") => super::words::text("[image]"),
             Err(reason) => super::words::text(&format!("[image left out: {reason}]")),
         }
     }
@@ -85,7 +86,7 @@ impl Making<'_, '_> {
                 return Err("media type");
             }
         }
-        let value = self.wired(block, &source).ok_or("source")?;
+        let value = self.wired(block, &source).ok_or("file")?;
         let (shown, large) = self.pictures;
         if shown >= limit("count") || (shown >= 20 && large) {
             return Err("too many images");

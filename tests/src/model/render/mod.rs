@@ -215,7 +215,9 @@ fn outcome(fold: &Fold<'_>, making: &Making<'_, '_>, shown: &[Shown], heal: bool
     match conversation {
         None => Outcome::WaitingPerson,
         Some(piece) if piece.role != Role::Assistant => Outcome::Ready,
-        Some(piece) if piece.value["type"] == "server_tool_use" => Outcome::Ready,
+        Some(piece) if making.wire == Wire::Anthropic && paused(fold, shown, piece) => {
+            Outcome::Ready
+        }
         Some(piece) => {
             let words = piece.value["text"].as_str().unwrap_or("");
             let thinking = piece.value["type"]
@@ -230,6 +232,18 @@ fn outcome(fold: &Fold<'_>, making: &Making<'_, '_>, shown: &[Shown], heal: bool
             }
         }
     }
+}
+
+/// The last piece is of a response that the provider paused.
+fn paused(fold: &Fold<'_>, shown: &[Shown], piece: &Piece) -> bool {
+    let Some(Shown::Unit { parts, .. }) = shown.last() else {
+        return false;
+    };
+    let stopped = parts
+        .last()
+        .and_then(|seq| fold.get(*seq))
+        .is_some_and(|entry| entry.event["stop"] == "pause_turn");
+    stopped && piece.source.is_some_and(|(seq, _)| parts.contains(&seq))
 }
 
 impl Making<'_, '_> {

@@ -114,6 +114,9 @@ fn schema(tool: &Value) -> Value {
 }
 
 fn anthropic_tool(tool: &Value) -> Option<(String, Value)> {
+    if tool["type"] == "function" && tool["function"].is_object() {
+        return foreign_tool(&tool["function"]);
+    }
     let given = tool["name"].as_str()?;
     if !is_custom(tool) {
         let mut whole = clean(tool);
@@ -139,6 +142,22 @@ fn anthropic_tool(tool: &Value) -> Option<(String, Value)> {
     }
     object.insert("name".to_owned(), name.clone().into());
     object.insert("input_schema".to_owned(), schema(tool));
+    Some((name, value))
+}
+
+/// A Chat tool on the Anthropic wire.
+fn foreign_tool(function: &Value) -> Option<(String, Value)> {
+    let name = words::name(function["name"].as_str()?, 128);
+    let mut value = json!({"name": name});
+    if function["description"].is_string() {
+        value["description"] = clean(&function["description"]);
+    }
+    let parameters = &function["parameters"];
+    value["input_schema"] = if parameters.is_object() {
+        clean(parameters)
+    } else {
+        schema(&Value::Null)
+    };
     Some((name, value))
 }
 

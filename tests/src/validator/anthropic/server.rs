@@ -94,6 +94,14 @@ fn asked(turn: &Turn<'_>, result: &Block<'_>) -> bool {
         .any(|call| call.text("id") == result.text("tool_use_id"))
 }
 
+/// The tool that a call belongs to: code execution has several calls.
+fn offering(call: &str) -> &str {
+    match call {
+        "bash_code_execution" | "text_editor_code_execution" => "code_execution",
+        other => other,
+    }
+}
+
 /// The tool of a call without a result has to be in the request; for one with a result the same is asked, to be safe.
 fn tool(request: &Request<'_>) -> Vec<Found> {
     let offered: Vec<&str> = list(&request.body["tools"])
@@ -101,7 +109,7 @@ fn tool(request: &Request<'_>) -> Vec<Found> {
         .collect();
     let calls = request.messages.iter().flat_map(calls);
     calls
-        .filter(|call| !offered.contains(&call.text("name")))
+        .filter(|call| !offered.contains(&offering(call.text("name"))))
         .map(|call| {
             found(
                 &call.path,
