@@ -39,6 +39,8 @@ const RETRY: Duration = Duration::from_millis(250);
 pub struct Options {
     /// A segment that would grow beyond this many bytes is sealed first; 64 MiB by default.
     pub segment_size: u64,
+    /// So many zeros are written behind the last record when a segment grows, to make syncs cheaper; 128 KiB by default.
+    pub ahead: u64,
     /// Accepted and not yet durable records take at most about this many bytes of frames; 64 MiB by default.
     pub backlog: u64,
 }
@@ -47,6 +49,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             segment_size: 64 << 20,
+            ahead: 128 << 10,
             backlog: 64 << 20,
         }
     }
@@ -58,6 +61,15 @@ impl Options {
     pub fn segment_size(self, bytes: u64) -> Options {
         Options {
             segment_size: bytes,
+            ..self
+        }
+    }
+
+    /// Sets how many zeros are written ahead, in bytes; 0 for none.
+    #[must_use]
+    pub fn ahead(self, bytes: u64) -> Options {
+        Options {
+            ahead: bytes,
             ..self
         }
     }
@@ -370,7 +382,7 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
     let mut writer = Writer::new(
         Arc::clone(&disk),
         keys,
-        options.segment_size,
+        options,
         start,
         Arc::clone(&counters),
     );
@@ -428,7 +440,7 @@ fn farewell(shared: &Shared) -> Result<(), CloseError> {
         });
     }
     let mut desk = shared.desk().map_err(|_| CloseError::Poisoned)?;
-    match desk.writer.control(FrameKind::Closing, &[]) {
+    match desk.writer.close() {
         Ok(()) => Ok(()),
         Err(Failure::CutBack(error) | Failure::Uncertain(error)) => Err(CloseError::Io {
             cause: error.to_string(),

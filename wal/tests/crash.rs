@@ -45,7 +45,7 @@ fn whole_prefix(wal: &Wal, id: StreamId, all: &[Record]) -> usize {
 #[test]
 fn a_segment_cut_at_any_byte_keeps_whole_batches_and_goes_on() {
     let disk = SimulatedDisk::new();
-    let (wal, _) = Wal::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
+    let (wal, _) = Wal::open_on(Arc::new(disk.clone()), Options::default().ahead(0)).unwrap();
     let mut ends = Vec::new();
     for (first, count) in [(0, 1), (1, 3), (4, 2)] {
         append(&wal, stream(1), first, count);
@@ -94,7 +94,7 @@ fn a_segment_cut_at_any_byte_keeps_whole_batches_and_goes_on() {
 #[test]
 fn a_group_torn_in_the_middle_is_cut_back_to_its_start() {
     let disk = SimulatedDisk::new();
-    let (wal, _) = Wal::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
+    let (wal, _) = Wal::open_on(Arc::new(disk.clone()), Options::default().ahead(0)).unwrap();
     append(&wal, stream(1), 0, 2);
     let name = newest(&disk);
     let synced = disk.bytes(&name).unwrap().len();
@@ -124,7 +124,7 @@ struct Run {
     accepted: Vec<Vec<Record>>,
 }
 
-fn run(halt: Option<u64>) -> Run {
+fn run(halt: Option<u64>, ahead: u64) -> Run {
     let disk = SimulatedDisk::new();
     if let Some(halt) = halt {
         disk.halt_at(halt);
@@ -134,7 +134,10 @@ fn run(halt: Option<u64>) -> Run {
         acknowledged: [0; 3],
         accepted: vec![Vec::new(); 3],
     };
-    let Ok((wal, _)) = Wal::open_on(Arc::new(disk), Options::default().segment_size(SMALL)) else {
+    let Ok((wal, _)) = Wal::open_on(
+        Arc::new(disk),
+        Options::default().segment_size(SMALL).ahead(ahead),
+    ) else {
         return run;
     };
     for step in 0..24_u64 {
@@ -163,11 +166,20 @@ fn run(halt: Option<u64>) -> Run {
 
 #[test]
 fn after_a_power_cut_at_any_operation_everything_acknowledged_is_there() {
-    let operations = run(None).disk.operations();
+    power_cuts(0);
+}
+
+#[test]
+fn so_it_is_with_zeros_written_ahead() {
+    power_cuts(1500);
+}
+
+fn power_cuts(ahead: u64) {
+    let operations = run(None, ahead).disk.operations();
     assert!(operations > 60, "{operations}");
-    let whole = run(None).accepted;
+    let whole = run(None, ahead).accepted;
     for halt in 0..operations {
-        let run = run(Some(halt));
+        let run = run(Some(halt), ahead);
         let survivals = [Survival::Kept, Survival::Lost]
             .into_iter()
             .chain((1..8).map(|seed| Survival::Torn(seed * 7919 + halt)));
@@ -205,7 +217,7 @@ fn check(run: &Run, whole: &[Vec<Record>], halt: u64, survival: Survival) {
 #[test]
 fn a_crash_in_recovery_is_recovered_from() {
     for halt in (10..90).step_by(7) {
-        let run = run(Some(halt));
+        let run = run(Some(halt), 700 * (halt % 2));
         let torn = run.disk.crashed(Survival::Torn(halt));
         let kept = {
             let (wal, _) = open(&torn.crashed(Survival::Kept));
@@ -216,7 +228,7 @@ fn a_crash_in_recovery_is_recovered_from() {
             disk.halt_at(second);
             if let Ok((wal, _)) = Wal::open_on(
                 Arc::new(disk.clone()),
-                Options::default().segment_size(SMALL),
+                Options::default().segment_size(SMALL).ahead(0),
             ) {
                 kill(wal);
             }

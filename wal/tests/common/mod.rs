@@ -47,7 +47,7 @@ pub(crate) fn batch(id: StreamId, first: u64, count: u64) -> Batch {
 pub(crate) fn open(disk: &SimulatedDisk) -> (Wal, Recovered) {
     Wal::open_on(
         Arc::new(disk.clone()),
-        Options::default().segment_size(SMALL),
+        Options::default().segment_size(SMALL).ahead(0),
     )
     .unwrap()
 }
