@@ -6,6 +6,8 @@
 
 pub(crate) mod control;
 pub(crate) mod cursor;
+#[cfg(test)]
+mod example;
 pub(crate) mod footer;
 pub(crate) mod frame;
 pub(crate) mod head;

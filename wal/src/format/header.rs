@@ -5,7 +5,7 @@
 use super::cursor::{Cursor, Put};
 use super::{HEADER, SEGMENT_MAGIC, VERSION};
 
-const DOMAIN: &str = "recount wal 2026-11-29 segment header v1";
+pub(super) const DOMAIN: &str = "recount wal 2026-11-29 segment header v1";
 const USED: usize = 64;
 
 /// A segment's header.
