@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{assert_accounted, assert_sound, sketch, words};
+use common::{assert_accounted, assert_lossless, assert_sound, sketch, words};
 use recount_events::{Body, Form, Held, SessionKind, Stop};
 use recount_transcripts::{FormatName, Import, NoFiles, Problem, read};
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ fn import(lines: &[String]) -> Import {
     let bytes = (lines.join("\n") + "\n").into_bytes();
     let import = read(&bytes, Some(FormatName::ClaudeCode), "s", &NoFiles).unwrap();
     assert_accounted(&bytes, &import);
+    assert_lossless(&bytes, &import);
     assert_sound(&import);
     import
 }
@@ -170,6 +171,59 @@ fn a_retried_answer_takes_the_place_of_the_first() {
         model("b", "u", "m2", &text("whole")),
     ];
     assert_eq!(rollbacks(&import(&lines)), ["rollback 1"]);
+}
+
+#[test]
+fn lines_of_a_response_may_all_follow_the_prompt() {
+    let lines = [
+        user("u", "", "hi"),
+        model("a1", "u", "m", &text("x")),
+        model("a2", "u", "m", &text("y")),
+    ];
+    assert_eq!(rollbacks(&import(&lines)), Vec::<String>::new());
+}
+
+#[test]
+fn a_rewind_keeps_results_that_came_late() {
+    let lines = [
+        user("u", "", "hi"),                  // 1
+        model("a", "u", "m1", &call("c")),    // 2
+        model("b", "a", "m2", &text("busy")), // 3
+        result("r", "a", "c"),                // 4
+        user("u2", "b", "one way"),           // 5
+        user("u3", "b", "another"),
+    ];
+    assert_eq!(rollbacks(&import(&lines)), ["rollback 4"]);
+}
+
+#[test]
+fn a_profile_stands_before_each_model_on_its_branch() {
+    let named = |line: String, model: &str| {
+        line.replace("\"id\":\"m", &format!("\"model\":\"{model}\",\"id\":\"m"))
+    };
+    let lines = [
+        user("u", "", "hi"),
+        named(model("a", "u", "m1", &text("x")), "old"),
+        user("u2", "a", "on"),
+        named(model("b", "u2", "m2", &text("y")), "new"),
+        user("u3", "a", "on, again"),
+        named(model("c", "u3", "m3", &text("z")), "new"),
+        named(model("d", "c", "m4", &text("z")), "new"),
+    ];
+    let profiles = |line: &String| line.starts_with("profile").then(|| line.clone());
+    let import = import(&lines);
+    let found: Vec<String> = sketch(&import.sessions[0])
+        .iter()
+        .filter_map(profiles)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "profile old 200000",
+            "profile new 200000",
+            "profile new 200000"
+        ]
+    );
 }
 
 #[test]
@@ -384,6 +438,14 @@ fn an_open_call_is_closed_before_it_is_folded() {
         ]
     );
     assert_eq!(problems(&import), [Problem::OpenCall]);
+    // What a fold hid is not closed once more by the next one.
+    let more = [
+        user("u2", "s", "on"),
+        boundary("b2", "u2", "{}"),
+        summary("s2", "b2"),
+    ];
+    let import = self::import(&[&lines[..], &more].concat());
+    assert_eq!(problems(&import), [Problem::OpenCall]);
 }
 
 #[test]
@@ -556,6 +618,7 @@ fn sub_agents_in_files_beside_are_children() {
     let main = [
         user("u", "", "hi"),
         model("a", "u", "m", &task("t1", "look")),
+        model("a2", "a", "m", &task("t2", "look")),
         answered,
     ]
     .join("\n");
@@ -590,7 +653,7 @@ fn sub_agents_in_files_beside_are_children() {
     assert_eq!(
         children,
         [
-            ("s/agent-acompact-3", SessionKind::Side, Some(3)),
+            ("s/agent-acompact-3", SessionKind::Side, Some(4)),
             ("s/agent-x2", SessionKind::Sub, Some(2)),
             ("s/agent-x1", SessionKind::Sub, Some(2))
         ]
@@ -690,4 +753,47 @@ fn a_web_session_is_read_too() {
         ]
     );
     assert_eq!(import.sessions[0].events[3].source.line, 4);
+}
+
+#[test]
+fn hostile_shapes_are_read() {
+    let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let lines = [
+        "{\"\\ud800\":1,\"type\":\"mode\"}".to_owned(),
+        format!("{{\"type\":\"user\",\"message\":{{\"content\":{deep}}}}}"),
+        format!("{{\"type\":\"new\",\"x\":{deep}}}"),
+        "{\"type\":\"user\",\"message\":{\"content\":{}}}".to_owned(),
+        "{\"type\":\"user\",\"message\":7}".to_owned(),
+        "{\"type\":\"assistant\",\"type\":\"mode\"}".to_owned(),
+        "{\"type\":7,\"uuid\":8}".to_owned(),
+    ];
+    let import = import(&lines);
+    assert!(import.report.damaged.is_empty());
+    let kept = sketch(&import.sessions[0]);
+    assert_eq!(kept[1], "kept claude-code/mode");
+    assert_eq!(
+        kept[3..],
+        [
+            "kept claude-code/new",
+            "kept claude-code/user",
+            "kept claude-code/user",
+            "kept claude-code/mode",
+            "kept claude-code/untyped"
+        ]
+    );
+}
+
+#[test]
+fn an_agent_id_is_no_path() {
+    let answered = result("r", "", "t1").replace(
+        "\"type\":\"user\",\"uuid\"",
+        "\"toolUseResult\":{\"agentId\":\"/../../x\"},\"type\":\"user\",\"uuid\"",
+    );
+    let files: BTreeMap<String, Vec<u8>> = [(
+        "agent-/../../x.jsonl".to_owned(),
+        side(&user("s", "", "hi")).into_bytes(),
+    )]
+    .into();
+    let import = read(answered.as_bytes(), None, "s", &files).unwrap();
+    assert_eq!(import.sessions.len(), 1);
 }

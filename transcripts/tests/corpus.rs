@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{assert_accounted, assert_sound, corpus, files};
+use common::{assert_accounted, assert_lossless, assert_sound, corpus, files};
 use recount_transcripts::{Files, FormatName, Import, NoFiles, Problem, detect, read};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +53,7 @@ fn every_session_file_is_accounted_for() {
         let (bytes, import) = import(&path);
         assert_eq!(import.format, FormatName::ClaudeCode, "{}", path.display());
         assert_accounted(&bytes, &import);
+        assert_lossless(&bytes, &import);
         assert_sound(&import);
         if std::env::var_os("SHOW").is_some() {
             show(&path, &import);

@@ -5,7 +5,7 @@ mod common;
 
 use common::{assert_accounted, assert_sound};
 use proptest::prelude::*;
-use recount_events::{Body, Target};
+use recount_events::{Body, Digest, Found, Seq, Target};
 use recount_transcripts::{FormatName, Import, ImportedSession, NoFiles, archive, detect, read};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -201,6 +201,60 @@ proptest! {
                 prop_assert!(all[at].contains(place), "line {} at {at} is not behind {place}", imported.source.line);
             }
             places.insert(imported.source.id.clone().unwrap(), at);
+        }
+    }
+}
+
+fn found() -> impl Strategy<Value = Found> {
+    let bytes = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..20),
+        "\\PC{0,8}[\\n\\x00\u{2028}\"]?".prop_map(String::into_bytes)
+    ];
+    prop_oneof![
+        4 => (any::<[u8; 16]>(), bytes).prop_map(|(salt, bytes)| Found::Here { salt, bytes: bytes.into() }),
+        1 => Just(Found::Lost),
+        1 => Just(Found::Erased),
+    ]
+}
+
+fn entry() -> impl Strategy<Value = archive::Entry> {
+    let body = prop::collection::vec(any::<u8>(), 0..40);
+    let contents = prop::collection::vec(found(), 0..4);
+    (
+        any::<u64>(),
+        any::<[u8; 32]>(),
+        any::<u16>(),
+        any::<u16>(),
+        body,
+        contents,
+    )
+        .prop_map(
+            |(seq, digest, kind, schema, body, contents)| archive::Entry {
+                seq: Seq(seq),
+                digest: Digest(digest),
+                kind,
+                schema,
+                body,
+                contents,
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn archives_come_back(name in any::<String>(), first in any::<u64>(), entries in prop::collection::vec(entry(), 0..6)) {
+        let header = archive::Header { session: name, first: Seq(first) };
+        let trailer = archive::Trailer { count: entries.len() as u64, head: entries.last().map(|entry| entry.digest) };
+        let lines: String = entries.iter().map(|entry| archive::line(entry, None)).collect();
+        let text = archive::header(&header) + &lines + &archive::trailer(&trailer);
+        prop_assert_eq!(text.lines().count(), entries.len() + 2);
+        let read = archive::read(text.as_bytes()).unwrap();
+        let session = &read.sessions[0];
+        prop_assert_eq!((&session.header, session.trailer), (&header, Some(trailer)));
+        prop_assert_eq!(session.entries.iter().map(|archived| archived.entry.clone()).collect::<Vec<_>>(), entries);
+        prop_assert!(read.report.damaged.is_empty());
+        for archived in &session.entries {
+            let _ = archived.entry.event();
         }
     }
 }

@@ -176,12 +176,8 @@ impl<'a> Reader<'a> {
             .into_iter()
             .map(|name| format!("{folder}/{name}"))
             .collect();
-        paths.extend(
-            self.main
-                .agents
-                .keys()
-                .map(|agent| format!("agent-{agent}.jsonl")),
-        );
+        let agents = self.main.agents.keys().filter(|agent| plain(agent));
+        paths.extend(agents.map(|agent| format!("agent-{agent}.jsonl")));
         for path in paths {
             if let Some(bytes) = files.read(&path) {
                 self.take_file(&path, &bytes, files, report);
@@ -196,9 +192,12 @@ impl<'a> Reader<'a> {
             .next()
             .unwrap_or(path)
             .trim_end_matches(".jsonl");
-        let name = format!("{}/{stem}", self.main.name);
+        let mut name = format!("{}/{stem}", self.main.name);
         if self.others.iter().any(|other| other.name == name) {
             return;
+        }
+        if self.children.iter().any(|child| child.name == name) {
+            name.push_str("/file");
         }
         let meta = files.read(&format!("{}.meta.json", path.trim_end_matches(".jsonl")));
         let event = self.starter(stem, &items, meta.as_deref());
@@ -271,6 +270,12 @@ impl<'a> Reader<'a> {
         sessions.extend(self.others);
         sessions
     }
+}
+
+/// An id that names a file and nothing else: ids come from the transcript, and a path in one must lead nowhere.
+fn plain(agent: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !agent.is_empty() && agent.bytes().all(plain)
 }
 
 fn is_agent_file(name: &str) -> bool {

@@ -3,8 +3,9 @@
 //! - Each record becomes one or more events, or a [`Kept`] event named `claude-code/<type>` that holds its bytes;
 //!   what cannot be read is kept as `claude-code/damaged`.
 //! - Records are taken in the order of the file. A file that grew by whole lines gives the old events, equal, and more;
-//!   the exceptions: the time of what stands before the first record with a time, and the kind of a file that so far
-//!   holds records of sub-agents only.
+//!   the exceptions: the time of what stands before the first record with a time, the kind of a file that so far
+//!   holds records of sub-agents only, and the call that started a sub-agent with a file of its own, which may become
+//!   known later. Then, and when a host rewrote what it had written, the new reading is another history.
 //! - A conversation that went back is a rollback; what was left behind stays in the log.
 
 mod attachment;

@@ -7,8 +7,9 @@
     reason = "each test file uses its part"
 )]
 
-use recount_events::{Body, Range, Seq, Target, Text};
-use recount_transcripts::{Import, ImportedSession};
+use recount_events::{Body, Range, Seq, Shape, Target, Text};
+use recount_transcripts::{Import, Imported, ImportedSession};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The recordings: beside the repository or where `RECOUNT_SHARED` says. Tests say so when they are not there.
@@ -66,6 +67,12 @@ pub fn assert_accounted(bytes: &[u8], import: &Import) {
 
 /// Session 0 opens, names of places point backwards, texts are at hand.
 pub fn assert_sound(import: &Import) {
+    let names: std::collections::BTreeSet<&str> = import
+        .sessions
+        .iter()
+        .map(|session| session.name.as_str())
+        .collect();
+    assert_eq!(names.len(), import.sessions.len(), "names of sessions");
     for session in &import.sessions {
         assert!(matches!(session.events[0].event.body, Body::Opened(_)));
         for (at, imported) in session.events.iter().enumerate() {
@@ -173,4 +180,73 @@ fn line(body: &Body) -> String {
         Body::Tools(tools) => format!("tools {}", tools.tools.len()),
         other => format!("{other:?}"),
     }
+}
+
+/// Every record can be built again from its events: what a message does not hold of its line, its unknown fields do.
+pub fn assert_lossless(bytes: &[u8], import: &Import) {
+    for session in import
+        .sessions
+        .iter()
+        .filter(|session| session.file.is_none())
+    {
+        for (at, imported) in session
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(_, imported)| imported.source.bytes > 0)
+        {
+            let from = imported.source.offset as usize;
+            let line = &bytes[from..from + imported.source.bytes as usize];
+            if let Body::Kept(kept) = &imported.event.body {
+                assert_eq!(kept.raw.bytes().unwrap(), line);
+                continue;
+            }
+            // A line with a lone surrogate is no text for this reader; its bytes are compared elsewhere.
+            let Ok(record) = serde_json::from_slice::<Value>(line) else {
+                continue;
+            };
+            if let Some(extra) = &imported.event.extra {
+                assert_eq!(
+                    rebuilt(extra, &session.events[at..]),
+                    record,
+                    "line {}",
+                    imported.source.line
+                );
+            }
+        }
+    }
+}
+
+fn rebuilt(extra: &Text, events: &[Imported]) -> Value {
+    let mut record =
+        serde_json::from_slice::<Value>(extra.bytes().unwrap()).unwrap()["claude_code"].take();
+    let Some(message) = record.get_mut("message").and_then(Value::as_object_mut) else {
+        return record;
+    };
+    let Body::Message(said) = &events[0].event.body else {
+        return record;
+    };
+    if message.contains_key("content") {
+        return record;
+    }
+    let blocks: Vec<Value> = said
+        .content
+        .blocks
+        .iter()
+        .map(|block| serde_json::from_slice(block.raw.bytes().unwrap()).unwrap())
+        .collect();
+    let content = match said.content.shape {
+        Shape::String => blocks[0].clone(),
+        Shape::Blocks => Value::Array(blocks),
+        _ => Value::Null,
+    };
+    message.insert("content".to_owned(), content);
+    if let Some(Body::Usage(usage)) = events.get(1).map(|next| &next.event.body) {
+        let raw = usage.raw.as_ref().unwrap();
+        message.insert(
+            "usage".to_owned(),
+            serde_json::from_slice(raw.bytes().unwrap()).unwrap(),
+        );
+    }
+    record
 }
