@@ -60,7 +60,8 @@ impl<'a> Session<'a> {
         let place = self.place(record, report);
         let unit = self.unit_of(record, &answers);
         self.settle(record, place, unit, turns(sort, record), report);
-        let authored = injected(record, &content).then_some(false);
+        // A message with results is judged when it is taken in, with its results.
+        let authored = (answers.is_empty() && injected(record, &content)).then_some(false);
         let event = self.say(record, spoken(Role::User, content, authored));
         let sort = self.in_order(sort, record, report);
         let node = self.timeline.grow(event, event, unit, sort);
