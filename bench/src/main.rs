@@ -1,1 +1,57 @@
-fn main() {}
+//! Figures as ratios against a named peer or limit, all measured in the same run.
+//!
+//! - `cargo run --release -p recount-bench` measures; with `--quick` in small, as a test that the benches still run.
+//! - Medians of interleaved rounds; the directory is made where `TMPDIR` points, so set it to the disk that is meant.
+
+mod append;
+mod measure;
+mod peers;
+mod project;
+mod session;
+
+/// What can go wrong here is only reported.
+type Failure = Box<dyn std::error::Error>;
+
+/// How large a run is.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Rounds of each case.
+    rounds: usize,
+    /// Messages of the small session.
+    small: usize,
+    /// Messages of the large session.
+    large: usize,
+}
+
+fn main() -> Result<(), Failure> {
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let size = if quick {
+        Size {
+            rounds: 5,
+            small: 10,
+            large: 100,
+        }
+    } else {
+        Size {
+            rounds: 300,
+            small: 100,
+            large: 10_000,
+        }
+    };
+    append::run(size)?;
+    project::run(size)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn benches_still_run() -> Result<(), crate::Failure> {
+        let size = crate::Size {
+            rounds: 2,
+            small: 4,
+            large: 12,
+        };
+        crate::append::run(size)?;
+        crate::project::run(size)
+    }
+}

@@ -29,5 +29,8 @@ pub(crate) fn heading(text: &str) {
 /// Prints one line of a comparison: the time and its ratio to the base.
 pub(crate) fn line(name: &str, time: Duration, base: Duration) {
     let ratio = time.as_secs_f64() / base.as_secs_f64().max(1e-9);
-    println!("  {name:<44} {:>10.1} µs {ratio:>7.2} ×", time.as_secs_f64() * 1e6);
+    println!(
+        "  {name:<44} {:>10.1} µs {ratio:>7.2} ×",
+        time.as_secs_f64() * 1e6
+    );
 }

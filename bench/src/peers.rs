@@ -14,7 +14,12 @@ pub(crate) struct Raw {
 impl Raw {
     /// A file of `size` zero bytes, synced.
     pub(crate) fn create(path: &Path, size: usize) -> std::io::Result<Self> {
-        let mut file = OpenOptions::new().create(true).truncate(true).read(true).write(true).open(path)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(true)
+            .read(true)
+            .write(true)
+            .open(path)?;
         let zeros = vec![0; 1 << 20];
         for _ in 0..size.div_ceil(zeros.len()) {
             file.write_all(&zeros)?;
@@ -44,12 +49,17 @@ impl Sqlite {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.execute_batch("CREATE TABLE event (session TEXT NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (session, seq))")?;
-        Ok(Self { connection, next: 0 })
+        Ok(Self {
+            connection,
+            next: 0,
+        })
     }
 
     /// One row in one transaction.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> rusqlite::Result<()> {
-        self.connection.prepare_cached("INSERT INTO event VALUES ('session', ?1, ?2)")?.execute((self.next, bytes))?;
+        self.connection
+            .prepare_cached("INSERT INTO event VALUES ('session', ?1, ?2)")?
+            .execute((self.next, bytes))?;
         self.next += 1;
         Ok(())
     }
