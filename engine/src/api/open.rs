@@ -245,8 +245,6 @@ pub struct Limits {
     pub content_bytes: u64,
     /// Bytes of a record's body, contents not counted.
     pub body_bytes: u64,
-    /// Idempotency keys of a session that are held in memory; older ones are looked up.
-    pub keys: u64,
 }
 
 /// `v1.hello`: what this engine is and can do.

@@ -1,1 +1,150 @@
 //! The sans-io core: one session's state, and what it decides. No clock, no disk, no chance.
+//!
+//! - [`Core::handle`] turns an [`Input`] into a [`Decision`]: events that fit, not yet logged. The shell logs them, then
+//!   [`Core::accept`] takes them in. A refused input leaves everything as it was.
+//! - What leaves as a prompt to send passes through [`Pending`] and [`Durable`]: only a receipt of the log opens it.
+
+mod commit;
+mod counts;
+mod decide;
+mod drafts;
+mod keys;
+mod meter;
+mod prompt;
+mod refusal;
+mod shrink;
+mod tokenizer;
+mod views;
+
+pub(crate) use commit::{Durable, Pending};
+pub(crate) use counts::{Counting, block_of};
+pub(crate) use decide::{Decision, Input};
+pub(crate) use drafts::Drafts;
+pub(crate) use keys::{Key, Keys, Repeat};
+pub(crate) use meter::{Meter, issued_of, scaled};
+pub(crate) use prompt::Measured;
+pub(crate) use refusal::refused;
+pub(crate) use tokenizer::TOKENIZER;
+pub(crate) use views::Views;
+
+use recount_events::{Body, Event, Seq};
+use recount_projections::{State, Timeline};
+use std::sync::Arc;
+
+/// One session, in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Core {
+    /// The fold of its log.
+    pub(crate) state: State,
+    /// Prompts rendered lately.
+    pub(crate) views: Views,
+    /// Blocks being streamed.
+    pub(crate) drafts: Drafts,
+    /// Idempotency keys.
+    pub(crate) keys: Keys,
+    /// Token counts that the log does not hold yet.
+    pub(crate) counting: Counting,
+    /// Positions of injections of lifetime session, on whatever branch.
+    pub(crate) session_injects: Vec<Seq>,
+}
+
+impl Core {
+    /// A core over a state that was read from a log.
+    pub(crate) fn over(state: State, keys: Keys) -> Self {
+        let mut core = Self {
+            state,
+            keys,
+            ..Self::default()
+        };
+        let head = core.head().map_or(0, |head| head.0.saturating_add(1));
+        core.session_injects = (0..head)
+            .map(Seq)
+            .filter(|seq| core.event(*seq).is_some_and(is_session_inject))
+            .collect();
+        core
+    }
+
+    /// The newest position.
+    pub(crate) fn head(&self) -> Option<Seq> {
+        self.state.head()
+    }
+
+    /// The position that the next event takes.
+    pub(crate) fn next(&self) -> Seq {
+        self.head().map_or(Seq(0), Seq::next)
+    }
+
+    /// The timeline at a position; at the head it is at hand.
+    pub(crate) fn timeline_at(&self, seq: Seq) -> Result<Timeline, crate::Error> {
+        if self.head() == Some(seq) {
+            return Ok(self.state.timeline().clone());
+        }
+        self.state
+            .timeline_at(seq)
+            .map_err(|misfit| refused(&misfit, None))
+    }
+
+    /// Takes in what was decided and logged.
+    pub(crate) fn accept(&mut self, decision: Decision) {
+        for (event, applied) in &decision.applied {
+            self.views.follow(event, applied);
+            self.drafts.follow(event);
+            if is_session_inject(event) {
+                self.session_injects.push(applied.seq);
+            }
+        }
+        self.state = decision.state;
+    }
+
+    /// Any event ever.
+    pub(crate) fn event(&self, seq: Seq) -> Option<&Event> {
+        self.state.event(seq).map(|logged| &logged.event)
+    }
+
+    /// The name that the session was opened under.
+    pub(crate) fn profile(&self) -> Option<Arc<recount_projections::Logged>> {
+        self.state.timeline().header.profile.clone()
+    }
+}
+
+fn is_session_inject(event: &Event) -> bool {
+    matches!(&event.body, Body::Inject(inject) if inject.lifetime == recount_events::Lifetime::Session)
+}
+
+/// The body of a profile event.
+pub(crate) fn profile_of(logged: &recount_projections::Logged) -> Option<&recount_events::Profile> {
+    match &logged.event.body {
+        Body::Profile(profile) => Some(profile),
+        _ => None,
+    }
+}
+
+impl Core {
+    /// Renders from nothing, without a budget.
+    pub(crate) fn render(
+        &self,
+        timeline: &Timeline,
+        profile: &recount_events::Profile,
+        wire: recount_events::Wire,
+        heal: bool,
+    ) -> recount_projections::Projection {
+        let counts = self.counter();
+        let budget = recount_projections::Budget::default();
+        recount_projections::project(&recount_projections::Request {
+            timeline,
+            profile,
+            wire,
+            heal,
+            counts: &counts,
+            budget,
+        })
+    }
+
+    /// Token counts as the render asks for them.
+    pub(crate) fn counter(&self) -> counts::Counter<'_> {
+        counts::Counter {
+            state: &self.state,
+            counting: &self.counting,
+        }
+    }
+}

@@ -1,9 +1,30 @@
 //! The shell around the core: it does the I/O, with a blocking and an async face.
 
+mod append;
+mod ask;
+mod changed;
+mod directory;
 mod engine;
+mod explain;
+mod export;
+mod fork;
+mod import;
+mod list;
+mod live;
+mod load;
+mod open;
 mod options;
+mod prepare;
+mod project;
+mod query;
+mod report;
 mod session;
+mod stream;
 mod tasks;
+mod travel;
+mod verify;
+mod whole;
+mod write;
 
 pub use engine::Engine;
 pub use options::{Chance, Clock, Options};

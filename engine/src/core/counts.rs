@@ -1,0 +1,183 @@
+//! Token counts of blocks: the log's where it has them, else counted now and remembered until the next `prepare` logs them.
+
+use super::tokenizer;
+use recount_events::{Block, BlockId, BlockKind, Body, Content, Event, Format, ImageFacts, Seq};
+use recount_projections::{Counts, State};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Counts that the log does not hold yet.
+#[derive(Debug, Default)]
+pub(crate) struct Counting {
+    fresh: Mutex<BTreeMap<BlockId, u64>>,
+}
+
+impl Counting {
+    /// What is to be logged now, in order; capped so that one event holds it.
+    pub(crate) fn fresh(&self) -> Vec<(BlockId, u64)> {
+        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        fresh
+            .iter()
+            .map(|(block, tokens)| (*block, *tokens))
+            .take(MOST)
+            .collect()
+    }
+
+    /// It was logged.
+    pub(crate) fn logged(&self, counts: &[(BlockId, u64)]) {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        for (block, _) in counts {
+            fresh.remove(block);
+        }
+    }
+}
+
+/// The most counts in one event: about 1 MB of body.
+const MOST: usize = 50_000;
+
+/// Counts as the render asks for them.
+#[derive(Debug)]
+pub(crate) struct Counter<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) counting: &'a Counting,
+}
+
+impl Counts for Counter<'_> {
+    fn count(&self, block: BlockId, bytes: &[u8]) -> u64 {
+        if let Some(known) = self.state.ledger().counts.get(&block) {
+            return *known;
+        }
+        let mut fresh = self
+            .counting
+            .fresh
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *fresh.entry(block).or_insert_with(|| self.now(block, bytes))
+    }
+}
+
+impl Counter<'_> {
+    fn now(&self, block: BlockId, bytes: &[u8]) -> u64 {
+        let pictures = self.pictures(block);
+        if pictures.is_empty() && bytes.len() < DATA {
+            return words(bytes);
+        }
+        let seen = pictures
+            .iter()
+            .map(|facts| picture(*facts))
+            .fold(0, u64::saturating_add);
+        let (text, data) = without_data(&String::from_utf8_lossy(bytes));
+        // A document in base64 costs about as many tokens as its text would: a twelfth of its characters.
+        let documents = if pictures.is_empty() {
+            (data / 12) as u64
+        } else {
+            0
+        };
+        seen.saturating_add(documents)
+            .saturating_add(tokenizer::tokens(&text))
+    }
+
+    /// Pictures in the block.
+    fn pictures(&self, id: BlockId) -> Vec<ImageFacts> {
+        let found = self
+            .state
+            .event(id.seq)
+            .and_then(|logged| block_of(&logged.event, id));
+        found.map_or_else(Vec::new, |(format, block)| match block.kind {
+            BlockKind::Image | BlockKind::Result => block.images(format),
+            _ => Vec::new(),
+        })
+    }
+}
+
+/// A block of an event's content.
+pub(crate) fn block_of(event: &Event, id: BlockId) -> Option<(Format, &Block)> {
+    let content: &Content = match &event.body {
+        Body::Message(message) => &message.content,
+        Body::ToolResult(result) => &result.content,
+        Body::Inject(inject) => &inject.content,
+        Body::Replace(replace) => &replace.with,
+        Body::System(system) => &system.content,
+        _ => return None,
+    };
+    content
+        .blocks
+        .get(id.index as usize)
+        .map(|block| (content.format, block))
+}
+
+/// Content of an event at a position.
+pub(crate) fn seq_block(seq: Seq, index: u32) -> BlockId {
+    BlockId { seq, index }
+}
+
+fn words(bytes: &[u8]) -> u64 {
+    tokenizer::tokens(&String::from_utf8_lossy(bytes))
+}
+
+/// Tokens of a picture: width × height / 750 after scaling its longer side to 1,568 pixels, as Anthropic's vision page says; the
+/// largest such picture where the size is not known.
+fn picture(facts: ImageFacts) -> u64 {
+    let (width, height) = (u64::from(facts.width), u64::from(facts.height));
+    let longest = width.max(height);
+    if width == 0 || height == 0 {
+        return 1_600;
+    }
+    let area = width.saturating_mul(height);
+    let scaled = if longest > 1_568 {
+        area.saturating_mul(1_568 * 1_568) / longest.saturating_mul(longest)
+    } else {
+        area
+    };
+    (scaled / 750).clamp(1, 1_600)
+}
+
+/// A run of base64 from this length on is data, not text.
+const DATA: usize = 1_000;
+
+/// The text without runs of data, and how many characters of data there were.
+fn without_data(text: &str) -> (String, usize) {
+    let mut kept = String::with_capacity(text.len().min(1 << 20));
+    let mut data = 0_usize;
+    for run in text.split_inclusive(|word: char| !is_data(word)) {
+        if run.len() > DATA {
+            data = data.saturating_add(run.len());
+            kept.extend(run.chars().next_back());
+        } else {
+            kept.push_str(run);
+        }
+    }
+    (kept, data)
+}
+
+fn is_data(word: char) -> bool {
+    word.is_ascii_alphanumeric() || matches!(word, '+' | '/' | '=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{picture, without_data};
+    use recount_events::ImageFacts;
+
+    #[test]
+    fn data_is_not_counted_as_text() {
+        let text = format!("{{\"data\":\"{}\"}}", "A".repeat(5_000));
+        let (kept, data) = without_data(&text);
+        assert!(data >= 5_000);
+        assert!(kept.len() < 30, "{kept}");
+    }
+
+    #[test]
+    fn pictures_cost_by_their_pixels() {
+        let of = |width, height| {
+            picture(ImageFacts {
+                width,
+                height,
+                bytes: 1,
+            })
+        };
+        assert_eq!(of(750, 100), 100);
+        assert_eq!(of(0, 0), 1_600);
+        assert!(of(8_000, 8_000) <= 1_600 * 3);
+    }
+}

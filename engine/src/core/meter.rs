@@ -1,0 +1,255 @@
+//! The meter: how full the window is, and which part of that the provider measured.
+//!
+//! - A prompt is known by the running root of its pieces: where a usage names an issued prompt whose root stands among the pieces,
+//!   exactly those pieces are measured, whatever came or went in between.
+//! - A usage that names only its response (a recording) is anchored before that response; what was freed since is taken off.
+//! - The rest is counted tokens × factor. Factors are in thousandths.
+
+use super::{Core, profile_of};
+use recount_events::{Body, Digest, Issued, Profile, Seq, Text, Usage};
+use recount_projections::{Piece, Projection, Shown, State, Timeline, Totals};
+use std::collections::BTreeMap;
+
+/// The estimator's margin, in thousandths: 5 %.
+pub(crate) const MARGIN_MILLI: u64 = 50;
+/// Until the first answer of a current Claude model: its tokenizer is not public, and counts 18 to 59 % more than o200k_base.
+const CLAUDE_MILLI: u64 = 1_600;
+/// How many usages are looked at.
+const USAGES: usize = 64;
+
+/// What is known of a prompt's size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Meter {
+    /// Tokens of the whole prompt.
+    pub(crate) total: u64,
+    /// Of those, what the provider counted.
+    pub(crate) measured: u64,
+    /// The provider counted exactly this prompt.
+    pub(crate) exact: bool,
+    /// For the render: what was measured reaches up to this key of what is shown.
+    pub(crate) key: Option<(Seq, u64)>,
+    /// The factor that was used.
+    pub(crate) factor_milli: u64,
+}
+
+/// The provider's tokens for a thousand counted ones: learnt from the newest usage of the model, else by provider.
+pub(crate) fn factor(state: &State, profile: &Profile) -> u64 {
+    let learnt = usages(state).find_map(|(usage, totals)| ratio(state, profile, usage, totals));
+    learnt.unwrap_or_else(|| match profile.provider.as_str() {
+        Some("anthropic") => CLAUDE_MILLI,
+        _ => 1_000,
+    })
+}
+
+fn ratio(state: &State, profile: &Profile, usage: &Usage, totals: &Totals) -> Option<u64> {
+    let issued = issued_of(state, usage.issued?)?;
+    let logged = state.event(issued.profile?)?;
+    let same = profile_of(logged)?.model.bytes() == profile.model.bytes();
+    let sent = input(totals);
+    if !same || issued.estimate < 100 || sent == 0 {
+        return None;
+    }
+    // Beyond these bounds the usage is not about this prompt.
+    Some((sent.saturating_mul(1_000) / issued.estimate).clamp(250, 4_000))
+}
+
+/// The newest `issued` event of a digest.
+pub(crate) fn issued_of(state: &State, digest: Digest) -> Option<&Issued> {
+    let seq = state.ledger().issued.get(&digest)?;
+    match &state.event(*seq)?.event.body {
+        Body::Issued(issued) => Some(issued),
+        _ => None,
+    }
+}
+
+/// The newest usages first.
+fn usages(state: &State) -> impl Iterator<Item = (&Usage, &Totals)> {
+    state
+        .ledger()
+        .usages
+        .iter()
+        .rev()
+        .take(USAGES)
+        .filter_map(|(seq, totals)| match &state.event(*seq)?.event.body {
+            Body::Usage(usage) => Some((usage, totals)),
+            _ => None,
+        })
+}
+
+/// All input tokens of a request.
+fn input(totals: &Totals) -> u64 {
+    [
+        totals.cache_read,
+        totals.cache_write_5m,
+        totals.cache_write_1h,
+    ]
+    .into_iter()
+    .fold(totals.input, u64::saturating_add)
+}
+
+/// What the provider counted: the first so many pieces, in so many tokens.
+struct Measured {
+    pieces: usize,
+    tokens: u64,
+}
+
+impl Core {
+    /// Measures a prompt.
+    pub(crate) fn meter(
+        &self,
+        timeline: &Timeline,
+        profile: &Profile,
+        projection: &Projection,
+    ) -> Meter {
+        let factor_milli = factor(&self.state, profile);
+        let found = self
+            .by_digest(projection)
+            .or_else(|| self.by_response(timeline, projection, factor_milli));
+        let all = projection.pieces.len();
+        let Some(measured) = found else {
+            let total =
+                scaled(projection.tokens, factor_milli).saturating_add(profile.overhead_tokens);
+            return Meter {
+                total,
+                factor_milli,
+                ..Meter::default()
+            };
+        };
+        let before = projection
+            .pieces
+            .get(measured.pieces)
+            .map_or(projection.tokens, |piece| piece.tokens_before);
+        let rest = scaled(projection.tokens.saturating_sub(before), factor_milli);
+        Meter {
+            total: measured.tokens.saturating_add(rest),
+            measured: measured.tokens,
+            exact: measured.pieces == all,
+            key: key_before(timeline, projection, measured.pieces)
+                .map(|key| (key, measured.tokens)),
+            factor_milli,
+        }
+    }
+
+    fn by_digest(&self, projection: &Projection) -> Option<Measured> {
+        let known: BTreeMap<Digest, u64> = usages(&self.state)
+            .filter_map(|(usage, totals)| Some((usage.issued?, input(totals))))
+            .collect();
+        if known.is_empty() {
+            return None;
+        }
+        let index = (0..projection.pieces.len())
+            .rev()
+            .find(|index| root(projection, *index).is_some_and(|root| known.contains_key(&root)))?;
+        let tokens = *known.get(&root(projection, index)?)?;
+        (tokens > 0).then_some(Measured {
+            pieces: index.saturating_add(1),
+            tokens,
+        })
+    }
+
+    /// The newest shown response that a usage names.
+    fn by_response(
+        &self,
+        timeline: &Timeline,
+        projection: &Projection,
+        factor_milli: u64,
+    ) -> Option<Measured> {
+        let known: BTreeMap<&[u8], u64> = usages(&self.state)
+            .filter_map(|(usage, totals)| Some((usage.request.as_ref()?.bytes()?, input(totals))))
+            .collect();
+        if known.is_empty() {
+            return None;
+        }
+        let (first, tokens) =
+            timeline
+                .shown
+                .iter()
+                .rev()
+                .take(USAGES)
+                .find_map(|(key, shown)| {
+                    let Shown::Unit(unit) = shown else {
+                        return None;
+                    };
+                    let named = unit
+                        .parts
+                        .iter()
+                        .filter_map(|part| part.message()?.response.as_ref().and_then(Text::bytes));
+                    named
+                        .filter_map(|response| known.get(response))
+                        .next_back()
+                        .map(|tokens| (*key, *tokens))
+                })?;
+        let pieces = projection
+            .pieces
+            .iter()
+            .position(|piece| piece.source.seq == first)?;
+        let freed = scaled(self.freed(first, projection, pieces)?, factor_milli);
+        let tokens = tokens.saturating_sub(freed);
+        (tokens > 0).then_some(Measured { pieces, tokens })
+    }
+
+    /// Counted tokens that stood before a response when it was asked for and no longer do.
+    fn freed(&self, first: Seq, projection: &Projection, pieces: usize) -> Option<u64> {
+        let now = projection.pieces.get(pieces)?.tokens_before;
+        let then = self.freed_then(first)?;
+        Some(then.saturating_sub(now))
+    }
+
+    fn freed_then(&self, first: Seq) -> Option<u64> {
+        let timeline = self.state.timeline_at(first.prev()?).ok()?;
+        let logged = timeline.header.profile.clone().or_else(|| self.profile())?;
+        let profile = profile_of(&logged)?;
+        Some(self.render(&timeline, profile, profile.wire, true).tokens)
+    }
+}
+
+fn root(projection: &Projection, index: usize) -> Option<Digest> {
+    projection.pieces.get(index).map(|piece: &Piece| piece.root)
+}
+
+/// The key of what is shown up to which so many pieces reach, included.
+fn key_before(timeline: &Timeline, projection: &Projection, pieces: usize) -> Option<Seq> {
+    match projection.pieces.get(pieces) {
+        None => timeline.shown.iter().next_back().map(|(key, _)| *key),
+        Some(next) => {
+            let begins = timeline.shown.get(&next.source.seq)?;
+            // A summary is known by its commit, not by its key; a piece in the middle of a unit has no key of its own.
+            if matches!(begins, Shown::Summary(_)) {
+                return None;
+            }
+            timeline
+                .shown
+                .range(..next.source.seq)
+                .next_back()
+                .map(|(key, _)| *key)
+        }
+    }
+}
+
+/// Counted tokens as the provider will count them.
+pub(crate) fn scaled(tokens: u64, factor_milli: u64) -> u64 {
+    u64::try_from(
+        u128::from(tokens)
+            .saturating_mul(u128::from(factor_milli))
+            .div_ceil(1_000),
+    )
+    .unwrap_or(u64::MAX)
+}
+
+impl Core {
+    /// Tokens that the next round will add: the moving average of what rounds of the timeline added, in integers, the newest weighing
+    /// a quarter.
+    pub(crate) fn next_round(&self) -> u64 {
+        let mut inputs: Vec<u64> = usages(&self.state)
+            .map(|(_, totals)| input(totals))
+            .collect();
+        inputs.reverse();
+        let grown = inputs.windows(2).filter_map(|pair| match pair {
+            [before, after] => after.checked_sub(*before).filter(|grown| *grown > 0),
+            _ => None,
+        });
+        grown
+            .reduce(|average, grown| average.saturating_mul(3).saturating_add(grown) / 4)
+            .unwrap_or(0)
+    }
+}

@@ -1,0 +1,88 @@
+//! A session's prompt: rendered from what changed, measured, judged.
+
+use super::counts::Counter;
+use super::meter::MARGIN_MILLI;
+use super::{Core, Meter};
+use recount_events::{Profile, Wire};
+use recount_projections::{Budget, Projection, Prompt, Request, Timeline};
+
+/// A prompt and how full it makes the window.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// The prompt.
+    pub(crate) projection: Projection,
+    /// How full.
+    pub(crate) meter: Meter,
+}
+
+impl Core {
+    /// The prompt of a timeline; at the head, and at places seen lately, most of it is at hand.
+    pub(crate) fn prompt(
+        &mut self,
+        timeline: &Timeline,
+        profile: &Profile,
+        wire: Wire,
+        heal: bool,
+    ) -> Measured {
+        let at_head = timeline.head == self.state.head();
+        let counts = Counter {
+            state: &self.state,
+            counting: &self.counting,
+        };
+        let request = Request {
+            timeline,
+            profile,
+            wire,
+            heal,
+            counts: &counts,
+            budget: Budget::default(),
+        };
+        let prompt: Prompt = if at_head {
+            self.views.at_head(&request)
+        } else {
+            self.views.at(&request)
+        };
+        let bare = prompt.project(&request);
+        let meter = self.meter(timeline, profile, &bare);
+        let counts = self.counter();
+        let budget = Budget {
+            factor_milli: meter.factor_milli,
+            margin_milli: MARGIN_MILLI,
+            measured: meter.key,
+        };
+        let request = Request {
+            timeline,
+            profile,
+            wire,
+            heal,
+            counts: &counts,
+            budget,
+        };
+        Measured {
+            projection: prompt.project(&request),
+            meter,
+        }
+    }
+}
+
+impl Core {
+    /// The digest of a prompt at the head; nothing is counted for it.
+    pub(crate) fn uncounted(
+        &mut self,
+        timeline: &Timeline,
+        profile: &Profile,
+        wire: Wire,
+        heal: bool,
+    ) -> recount_events::Digest {
+        let counts = recount_projections::render::ByBytes;
+        let request = Request {
+            timeline,
+            profile,
+            wire,
+            heal,
+            counts: &counts,
+            budget: Budget::default(),
+        };
+        self.views.at_head(&request).project(&request).digest
+    }
+}

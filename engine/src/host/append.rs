@@ -1,0 +1,241 @@
+//! Appending events, waiting for the disk, closing what an interruption left open.
+
+use super::directory::Directory;
+use super::engine::Engine;
+use super::query::open_calls;
+use super::write::{Terms, check_expect, class};
+use crate::core::{Input, Key, Repeat};
+use crate::{Error, api};
+use recount_events::raw::members;
+use recount_events::{Draft, Event, Millis, Problem, Refusal};
+use recount_wal::StreamId;
+use serde_json::value::RawValue;
+
+/// A host's batch, parsed.
+#[derive(Default)]
+struct Parsed {
+    events: Vec<Event>,
+    drafts: Vec<Draft>,
+}
+
+impl Engine {
+    /// Appends events: all or none.
+    ///
+    /// # Errors
+    /// `rejected` or `not_found` when one does not fit (`index` says which), `invalid` when one is no event, `conflict` for `expect` and
+    /// keys, and what the log refuses: `io`, `unknown`, `not_durable`, `too_large`.
+    #[tracing::instrument(level = "debug", skip_all, fields(session = ask.session.len(), events = ask.events.len()))]
+    pub fn append(&self, ask: &api::Append) -> Result<api::Appended, Error> {
+        let dir = &*self.inner;
+        let slot = dir.slot(&ask.session)?;
+        let mut held = slot.hold();
+        let live = dir.live(&mut held)?;
+        let key = ask
+            .key
+            .as_ref()
+            .map(|key| append_key(dir, key, &ask.events));
+        if let Some(repeat) = key
+            .map(|key| live.core.keys.find(key))
+            .transpose()?
+            .flatten()
+        {
+            return repeated(dir, slot.stream, repeat);
+        }
+        check_expect(live, ask.expect)?;
+        let now = ask.at.map_or_else(|| dir.options.clock.now(), Millis);
+        let parsed = parse(&ask.events, now, keeps_unknown(ask)?)?;
+        let decision = live
+            .core
+            .handle(now, Input::Append(parsed.events), &mut dir.salts())?;
+        let first = decision.first.0;
+        if !decision.is_empty() {
+            dir.write(
+                &mut held,
+                decision,
+                Terms {
+                    key,
+                    class: class(ask.durability),
+                    origin: None,
+                },
+            )?;
+        }
+        let live = dir.live(&mut held)?;
+        parsed
+            .drafts
+            .into_iter()
+            .for_each(|draft| live.core.drafts.take(draft));
+        let head = live.core.head().map_or(0, |head| head.0);
+        Ok(api::Appended {
+            first,
+            head,
+            durable: durable(dir, slot.stream)?,
+            repeated: false,
+            first_changed: None,
+        })
+    }
+
+    /// Waits until a position is on disk.
+    ///
+    /// # Errors
+    /// `not_durable` when the disk refuses, `not_found`.
+    #[tracing::instrument(level = "debug", skip_all)]
+    pub fn sync(&self, ask: &api::Sync) -> Result<api::Synced, Error> {
+        let dir = &*self.inner;
+        super::directory::check_name(&ask.session)?;
+        let stream = dir.stream(&ask.session);
+        let log = dir.log()?;
+        let heads = log
+            .heads(stream)
+            .ok_or_else(|| super::load::no_session(&ask.session))?;
+        let seq = ask.seq.unwrap_or(heads.accepted);
+        let upto = log
+            .sync(stream, seq)
+            .map_err(|cause| super::write::refusal(&cause))?;
+        Ok(api::Synced {
+            durable: Some(upto),
+        })
+    }
+
+    /// Closes the draft and every open call in one batch; nothing open: nothing is logged.
+    ///
+    /// # Errors
+    /// As [`Engine::append`].
+    pub fn interrupt(&self, ask: &api::Interrupt) -> Result<api::Interrupted, Error> {
+        let dir = &*self.inner;
+        let slot = dir.slot(&ask.session)?;
+        let mut held = slot.hold();
+        let live = dir.live(&mut held)?;
+        let key = ask
+            .key
+            .as_ref()
+            .map(|key| Key::new(&dir.key, key, [b"interrupt".as_slice()]));
+        if let Some(repeat) = key
+            .map(|key| live.core.keys.find(key))
+            .transpose()?
+            .flatten()
+        {
+            return interrupted_before(dir, slot.stream, repeat);
+        }
+        check_expect(live, ask.expect)?;
+        let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
+        let closed = open_calls(&live.core);
+        let decision = live.core.handle(now, Input::Interrupt, &mut dir.salts())?;
+        let draft = decision.applied.len() > closed.len();
+        live.core.drafts = crate::core::Drafts::default();
+        let first = decision.first.0;
+        if !decision.is_empty() {
+            dir.write(
+                &mut held,
+                decision,
+                Terms {
+                    key,
+                    ..Terms::default()
+                },
+            )?;
+        }
+        let head = dir.live(&mut held)?.core.head().map_or(0, |head| head.0);
+        Ok(api::Interrupted {
+            first,
+            head,
+            durable: durable(dir, slot.stream)?,
+            closed,
+            draft,
+        })
+    }
+}
+
+fn interrupted_before(
+    dir: &Directory,
+    stream: StreamId,
+    repeat: Repeat,
+) -> Result<api::Interrupted, Error> {
+    Ok(api::Interrupted {
+        first: repeat.first.0,
+        head: repeat.last.0,
+        durable: durable(dir, stream)?,
+        closed: Vec::new(),
+        draft: false,
+    })
+}
+
+/// A key and what was asked under it: the events without their times.
+fn append_key(dir: &Directory, key: &str, events: &[Box<RawValue>]) -> Key {
+    let mut parts: Vec<&[u8]> = vec![b"append"];
+    for event in events {
+        parts.push(b"event");
+        for member in members(event.get()).into_iter().flatten() {
+            if member.key() != "at" {
+                parts.push(member.token.as_bytes());
+                parts.push(member.value.as_bytes());
+            }
+        }
+    }
+    Key::new(&dir.key, key, parts)
+}
+
+fn repeated(dir: &Directory, stream: StreamId, repeat: Repeat) -> Result<api::Appended, Error> {
+    Ok(api::Appended {
+        first: repeat.first.0,
+        head: repeat.last.0,
+        durable: durable(dir, stream)?,
+        repeated: true,
+        first_changed: None,
+    })
+}
+
+/// The newest position of a stream that is on disk.
+pub(super) fn durable(dir: &Directory, stream: StreamId) -> Result<Option<u64>, Error> {
+    Ok(dir.log()?.heads(stream).and_then(|heads| heads.durable))
+}
+
+fn keeps_unknown(ask: &api::Append) -> Result<bool, Error> {
+    match ask.unknown.as_deref() {
+        None => Ok(false),
+        Some("keep") => Ok(true),
+        Some(_) => {
+            Err(Error::invalid("the parameter unknown can only be \"keep\"").with_field("unknown"))
+        }
+    }
+}
+
+fn parse(events: &[Box<RawValue>], now: Millis, keep: bool) -> Result<Parsed, Error> {
+    let mut parsed = Parsed::default();
+    for (index, raw) in events.iter().enumerate() {
+        parse_one(raw.get(), now, keep, &mut parsed)
+            .map_err(|error| error.with_index(index as u64))?;
+    }
+    Ok(parsed)
+}
+
+fn parse_one(raw: &str, now: Millis, keep: bool, parsed: &mut Parsed) -> Result<(), Error> {
+    match Event::from_json(raw, now) {
+        Ok(event) if event.body.host_may_append() => parsed.events.push(event),
+        Ok(event) => {
+            return Err(Error::invalid(format!(
+                "only the engine writes events of this type; type={}",
+                event.body.name()
+            ))
+            .with_field("type"));
+        }
+        Err(refusal) => match refusal.problem {
+            Problem::Transient => parsed
+                .drafts
+                .push(Draft::from_json(raw, now).map_err(|refusal| unfit(&refusal))?),
+            Problem::UnknownType(_) if keep => parsed.events.push(Event::keep(raw, now)),
+            _ => return Err(unfit(&refusal)),
+        },
+    }
+    Ok(())
+}
+
+/// The error of JSON that is no event.
+pub(super) fn unfit(refusal: &Refusal) -> Error {
+    let error =
+        Error::invalid(format!("not an event: {refusal}")).with_field(refusal.field.clone());
+    match refusal.problem {
+        Problem::UnknownType(_) => error.with_next(
+            "correct the type, or ask with unknown: \"keep\" to have it kept word for word",
+        ),
+        _ => error,
+    }
+}

@@ -1,0 +1,100 @@
+//! From what a request names (a cut, a profile, a wire) to what the core renders.
+
+use crate::core::{Core, profile_of, refused};
+use crate::profiles;
+use crate::{Error, ErrorKind, api};
+use recount_events::{Millis, Profile, Seq, Target, Text, Wire};
+use recount_projections::Timeline;
+
+/// What is to be rendered.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// The position that is shown, included.
+    pub(super) cut: Seq,
+    /// Its timeline.
+    pub(super) timeline: Timeline,
+    /// For whom.
+    pub(super) profile: Profile,
+    /// The event that the profile comes from; none when the request named its own.
+    pub(super) source: Option<Seq>,
+    /// The dialect.
+    pub(super) wire: Wire,
+    /// Open calls are shown with a placeholder.
+    pub(super) heal: bool,
+}
+
+/// The position that a cut means.
+pub(super) fn cut(core: &Core, at: &api::At) -> Result<Seq, Error> {
+    let head = core
+        .head()
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, "the session has no events"))?;
+    let target = match at {
+        api::At::Head => return Ok(head),
+        api::At::Seq(seq) => Target::Seq(Seq(*seq)),
+        api::At::Time(time) => Target::Time(Millis(*time)),
+        api::At::Checkpoint(label) => Target::Checkpoint(Text::plain(label)),
+    };
+    core.state
+        .resolve(&target)
+        .map(|resolved| resolved.to)
+        .map_err(|misfit| refused(&misfit, None))
+}
+
+/// Resolves what a request names.
+pub(super) fn resolve(
+    core: &Core,
+    at: &api::At,
+    profile: Option<&api::Spec>,
+    wire: Option<&str>,
+    heal: bool,
+) -> Result<Asked, Error> {
+    let cut = cut(core, at)?;
+    let timeline = core.timeline_at(cut)?;
+    let (profile, source) = match profile {
+        Some(spec) => (profiles::resolve(spec)?, None),
+        None => own(&timeline)?,
+    };
+    let wire = wire.map_or(Ok(profile.wire), named_wire)?;
+    Ok(Asked {
+        cut,
+        timeline,
+        profile,
+        source,
+        wire,
+        heal,
+    })
+}
+
+/// The timeline's own profile.
+fn own(timeline: &Timeline) -> Result<(Profile, Option<Seq>), Error> {
+    let logged = timeline.header.profile.as_deref();
+    let found = logged.and_then(|logged| Some((profile_of(logged)?.clone(), Some(logged.seq))));
+    found.ok_or_else(|| {
+        Error::invalid("the session has no profile there, and the request names none")
+            .with_field("profile")
+            .with_next("append a profile event, or name a profile in the request")
+    })
+}
+
+/// The dialects that are rendered, by name.
+pub(super) const WIRES: &[(&str, Wire)] = &[
+    ("anthropic", Wire::Anthropic),
+    ("openai_chat", Wire::OpenaiChat),
+];
+
+fn named_wire(name: &str) -> Result<Wire, Error> {
+    let found = WIRES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, wire)| *wire).ok_or_else(|| {
+        Error::invalid("there is no such wire")
+            .with_field("wire")
+            .with_next("use anthropic or openai_chat")
+    })
+}
+
+/// The name of the dialect that a wire is rendered in.
+pub(super) fn wire_name(wire: Wire) -> &'static str {
+    WIRES
+        .iter()
+        .find(|(_, known)| *known == wire)
+        .map_or("openai_chat", |(name, _)| name)
+}

@@ -1,0 +1,121 @@
+//! What an earlier prompt showed that is no longer there: the first such piece, and the event behind it.
+
+use super::ask::Asked;
+use crate::core::{Core, issued_of, profile_of};
+use crate::{Error, api};
+use recount_events::{Digest, Issued, Profile, Seq, Text};
+use recount_projections::render::Why;
+use recount_projections::{Cause, Projection};
+
+/// What is common with an earlier prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Change {
+    /// How many pieces at the beginning.
+    pub(super) common: usize,
+    /// The first piece of the earlier prompt that changed; none when everything only grew.
+    pub(super) changed: Option<api::Changed>,
+}
+
+/// Compares with the prompt that the caller names, else with the newest issued one.
+pub(super) fn since(
+    core: &mut Core,
+    asked: &Asked,
+    now: &Projection,
+    named: Option<&str>,
+) -> Result<Change, Error> {
+    let earlier = match named {
+        Some(text) => super::project::digest(text).map_err(|error| error.with_field("since"))?,
+        None => match newest(core) {
+            Some(digest) => digest,
+            None => return Ok(Change::default()),
+        },
+    };
+    if let Some(place) = (0..now.pieces.len()).rev().find(|place| {
+        now.pieces
+            .get(*place)
+            .is_some_and(|piece| piece.root == earlier)
+    }) {
+        return Ok(Change {
+            common: place.saturating_add(1),
+            changed: None,
+        });
+    }
+    let Some(issued) = issued_of(&core.state, earlier).cloned() else {
+        return Ok(Change::default());
+    };
+    let Some(before) = again(core, &issued) else {
+        return Ok(Change::default());
+    };
+    Ok(compare(core, asked, &before, now))
+}
+
+fn newest(core: &Core) -> Option<Digest> {
+    let (_, logged) = core.state.ledger().issues.iter().next_back()?;
+    match &logged.event.body {
+        recount_events::Body::Issued(issued) => Some(issued.digest),
+        _ => None,
+    }
+}
+
+/// Renders a prompt that was issued once more.
+pub(super) fn again(core: &Core, issued: &Issued) -> Option<Projection> {
+    let timeline = core.timeline_at(issued.cut).ok()?;
+    let logged = core.state.event(issued.profile?)?;
+    let profile = issued_profile(profile_of(logged)?, issued);
+    Some(core.render(&timeline, &profile, issued.wire, issued.healed))
+}
+
+/// The profile as it was sent: with the parameters of that request.
+pub(super) fn issued_profile(profile: &Profile, issued: &Issued) -> Profile {
+    let params: Option<Text> = issued.params.clone().or_else(|| profile.params.clone());
+    Profile {
+        params,
+        ..profile.clone()
+    }
+}
+
+fn compare(core: &Core, asked: &Asked, before: &Projection, now: &Projection) -> Change {
+    let same = |(one, other): &(&recount_projections::Piece, &recount_projections::Piece)| {
+        one.digest == other.digest
+    };
+    let common = before
+        .pieces
+        .iter()
+        .zip(now.pieces.iter())
+        .take_while(same)
+        .count();
+    let changed = before.pieces.get(common).map(|old| {
+        let replaced =
+            now.pieces
+                .get(common)
+                .and_then(|new| match (new.source == old.source, new.why) {
+                    (true, Why::Replaced(event)) => Some(event),
+                    _ => None,
+                });
+        let hidden = || {
+            core.state
+                .hidden_by(&asked.timeline, old.source.seq)
+                .and_then(cause)
+        };
+        let event = replaced
+            .or_else(hidden)
+            .or_else(|| now.pieces.get(common).map(|new| new.source.seq));
+        api::Changed {
+            piece: common as u64,
+            event: Some(event.unwrap_or(old.source.seq).0),
+        }
+    });
+    Change { common, changed }
+}
+
+/// The event behind a cause.
+pub(super) fn cause(cause: Cause) -> Option<Seq> {
+    match cause {
+        Cause::Later | Cause::Skipped => None,
+        Cause::Rollback(seq)
+        | Cause::Undo(seq)
+        | Cause::Mask(seq)
+        | Cause::Superseded(seq)
+        | Cause::Replaced(seq) => Some(seq),
+    }
+}

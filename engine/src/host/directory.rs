@@ -1,0 +1,261 @@
+//! A data directory in this process: its log, its sessions, its randomness.
+//!
+//! - Each session has one lock, held for a whole operation: requests for one session queue up, others go on.
+//! - No operation waits for a session's lock while it holds another's, except a fork for its new, unnamed-to-others child.
+//! - Sessions that nobody uses are dropped from memory when there are many; the log has them.
+
+use super::live::Live;
+use super::{Chance, Options};
+use crate::{Error, ErrorKind};
+use recount_wal::{OpenError, Recovered, StreamId, Wal};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Sessions held in memory before idle ones are dropped.
+const HELD: usize = 512;
+/// The longest name of a session, in bytes.
+pub(crate) const NAME_BYTES: usize = 512;
+
+/// A session's place in memory.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its stream in the log.
+    pub(crate) stream: StreamId,
+    live: Mutex<Option<Live>>,
+    used: AtomicU64,
+}
+
+/// One data directory.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    pub(crate) options: Options,
+    pub(crate) path: PathBuf,
+    pub(crate) key: [u8; 32],
+    pub(crate) recovered: Recovered,
+    log: Mutex<Option<Arc<Wal>>>,
+    slots: Mutex<HashMap<String, Arc<Slot>>>,
+    pub(crate) names: Mutex<HashMap<StreamId, Named>>,
+    salts: AtomicU64,
+    clock: AtomicU64,
+}
+
+/// What a listing remembers of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    /// The session's name.
+    pub(crate) name: String,
+    /// A few words of how it began.
+    pub(crate) title: Option<String>,
+}
+
+/// A session that is locked for an operation.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    pub(crate) slot: &'a Slot,
+    guard: MutexGuard<'a, Option<Live>>,
+}
+
+impl Held<'_> {
+    /// The session in memory, if it is there.
+    pub(crate) fn live(&mut self) -> Option<&mut Live> {
+        self.guard.as_mut()
+    }
+
+    /// Puts the session into memory.
+    pub(crate) fn put(&mut self, live: Live) -> &mut Live {
+        self.guard.insert(live)
+    }
+
+    /// What is in memory is not trusted any more: it is read again from the log when it is needed.
+    pub(crate) fn forget(&mut self) {
+        *self.guard = None;
+    }
+}
+
+impl Directory {
+    pub(crate) fn open(path: &Path, options: Options) -> Result<Self, Error> {
+        let mut sizes = recount_wal::Options::default();
+        if let Some(bytes) = options.segment_bytes {
+            sizes = sizes.segment_size(bytes);
+        }
+        let (log, recovered) = Wal::open(path, sizes).map_err(opening)?;
+        let seed = match options.chance {
+            Chance::System => 0,
+            Chance::Seeded(seed) => seed,
+        };
+        Ok(Self {
+            options,
+            path: path.to_path_buf(),
+            key: log.key(),
+            recovered,
+            log: Mutex::new(Some(Arc::new(log))),
+            slots: Mutex::default(),
+            names: Mutex::default(),
+            salts: AtomicU64::new(seed),
+            clock: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn close(&self) -> Result<(), Error> {
+        let log = lock(&self.log).take();
+        lock(&self.slots).clear();
+        let Some(log) = log.and_then(Arc::into_inner) else {
+            return Ok(());
+        };
+        log.close().map_err(|cause| {
+            Error::new(
+                ErrorKind::Io,
+                format!("the log was not closed cleanly: {cause}"),
+            )
+        })
+    }
+
+    /// The log, while the directory is open.
+    pub(crate) fn log(&self) -> Result<Arc<Wal>, Error> {
+        lock(&self.log).clone().ok_or_else(|| {
+            Error::new(ErrorKind::Cancelled, "the data directory is closed")
+                .with_next("open it again")
+        })
+    }
+
+    /// The stream of a session.
+    pub(crate) fn stream(&self, name: &str) -> StreamId {
+        let digest = blake3::keyed_hash(&self.key, name.as_bytes());
+        let mut id = [0; 16];
+        id.iter_mut()
+            .zip(digest.as_bytes())
+            .for_each(|(to, from)| *to = *from);
+        StreamId(id)
+    }
+
+    /// A session's place in memory.
+    pub(crate) fn slot(&self, name: &str) -> Result<Arc<Slot>, Error> {
+        check_name(name)?;
+        let mut slots = lock(&self.slots);
+        let used = self.clock.fetch_add(1, Ordering::Relaxed);
+        if let Some(slot) = slots.get(name) {
+            slot.used.store(used, Ordering::Relaxed);
+            return Ok(Arc::clone(slot));
+        }
+        if slots.len() >= HELD {
+            drop_idle(&mut slots);
+        }
+        let slot = Slot {
+            name: name.to_owned(),
+            stream: self.stream(name),
+            live: Mutex::default(),
+            used: AtomicU64::new(used),
+        };
+        let slot = Arc::new(slot);
+        slots.insert(name.to_owned(), Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    /// Random salts; from a seed where the options say so.
+    pub(crate) fn salts(&self) -> impl FnMut() -> [u8; 16] + '_ {
+        let seeded = matches!(self.options.chance, Chance::Seeded(_));
+        let mut pool: Vec<u8> = Vec::new();
+        move || {
+            let mut salt = [0; 16];
+            if seeded || !from_system(&mut pool, &mut salt) {
+                let count = self.salts.fetch_add(1, Ordering::Relaxed);
+                blake3::Hasher::new_keyed(&if seeded { [0; 32] } else { self.key })
+                    .update(&count.to_le_bytes())
+                    .finalize_xof()
+                    .fill(&mut salt);
+            }
+            salt
+        }
+    }
+}
+
+/// Takes a salt from a pool of the system's randomness; false when the system has none.
+fn from_system(pool: &mut Vec<u8>, salt: &mut [u8; 16]) -> bool {
+    if pool.len() < salt.len() {
+        pool.resize(1_024, 0);
+        if getrandom::fill(pool).is_err() {
+            pool.clear();
+            return false;
+        }
+    }
+    let at = pool.len().saturating_sub(salt.len());
+    salt.iter_mut()
+        .zip(pool.drain(at..))
+        .for_each(|(to, from)| *to = from);
+    true
+}
+
+impl Slot {
+    /// Locks the session. A thread that died while it held it leaves nothing that is trusted.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        let guard = self.live.lock().unwrap_or_else(|poisoned| {
+            let mut guard = poisoned.into_inner();
+            *guard = None;
+            self.live.clear_poison();
+            guard
+        });
+        Held { slot: self, guard }
+    }
+
+    /// Locks the session if nobody else does.
+    pub(crate) fn try_hold(&self) -> Option<Held<'_>> {
+        let guard = self.live.try_lock().ok()?;
+        Some(Held { slot: self, guard })
+    }
+}
+
+/// Drops the older half of the sessions that nobody uses and that hold nothing which the log does not have.
+fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>) {
+    let mut ages: Vec<u64> = slots
+        .values()
+        .map(|slot| slot.used.load(Ordering::Relaxed))
+        .collect();
+    ages.sort_unstable();
+    let middle = ages.get(ages.len() / 2).copied().unwrap_or(u64::MAX);
+    slots.retain(|_, slot| {
+        let idle = Arc::strong_count(slot) == 1 && slot.used.load(Ordering::Relaxed) <= middle;
+        !idle
+            || slot
+                .hold()
+                .live()
+                .is_some_and(|live| !live.core.drafts.is_empty())
+    });
+}
+
+/// Locks what a dying thread cannot leave half-done.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A session's name: 1 to 512 bytes of UTF-8 without NUL.
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    if name.is_empty() || name.len() > NAME_BYTES || name.contains('\0') {
+        return Err(Error::invalid(format!(
+            "not a session's name; bytes={} limit={NAME_BYTES}",
+            name.len()
+        ))
+        .with_field("session")
+        .with_next("a name has 1 to 512 bytes of UTF-8 without NUL"));
+    }
+    Ok(())
+}
+
+fn opening(cause: OpenError) -> Error {
+    let kind = match &cause {
+        OpenError::Locked { holder } => {
+            return Error::new(ErrorKind::Locked, cause.to_string()).with_holder(holder.clone());
+        }
+        OpenError::Newer { .. } => ErrorKind::Newer,
+        _ => ErrorKind::Io,
+    };
+    let detail =
+        std::error::Error::source(&cause).map_or_else(String::new, |source| format!(": {source}"));
+    Error::new(
+        kind,
+        format!("the data directory cannot be opened: {cause}{detail}"),
+    )
+}

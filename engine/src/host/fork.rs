@@ -1,0 +1,172 @@
+//! Forks: a new session that continues another one. It copies nothing.
+
+use super::directory::Held;
+use super::engine::Engine;
+use super::live::Live;
+use super::write::{Terms, check_expect};
+use super::{ask, directory::Directory, stream};
+use crate::core::{Core, Input, Key, Keys, refused};
+use crate::{Error, ErrorKind, api};
+use recount_events::{Body, Digest, Event, Forked, Millis, Seq, Text};
+use recount_projections::State;
+use recount_wal::{RecordDigest, StreamId};
+
+/// What a fork begins with.
+struct Origin {
+    cut: Seq,
+    state: State,
+    digest: RecordDigest,
+}
+
+impl Engine {
+    /// Continues a session under a new name, from a cut on.
+    ///
+    /// # Errors
+    /// `conflict` when the name is taken, `not_found`; else as [`Engine::append`].
+    pub fn fork(&self, ask: &api::Fork) -> Result<api::Forked, Error> {
+        let dir = &*self.inner;
+        if ask.session == ask.new {
+            return Err(taken(&ask.new));
+        }
+        let key = ask.key.as_ref().map(|key| fork_key(dir, key, ask));
+        // The parent is let go before the child is held: no two sessions are held at once.
+        let origin = origin(dir, ask)?;
+        let slot = dir.slot(&ask.new)?;
+        let mut child = slot.hold();
+        match dir.live(&mut child) {
+            Ok(live) => return again(live, ask, key),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let done = begin(dir, &mut child, ask, origin, key);
+        if done.is_err() {
+            child.forget();
+        }
+        done
+    }
+}
+
+fn fork_key(dir: &Directory, key: &str, ask: &api::Fork) -> Key {
+    let at = serde_json::to_vec(&ask.at).unwrap_or_default();
+    Key::new(
+        &dir.key,
+        key,
+        [b"fork".as_slice(), ask.session.as_bytes(), &at],
+    )
+}
+
+fn taken(name: &str) -> Error {
+    let shown: String = name.chars().take(100).collect();
+    Error::new(
+        ErrorKind::Conflict,
+        format!("a session of that name is there; session={shown:?}"),
+    )
+    .with_field("new")
+    .with_next("choose another name")
+}
+
+/// A fork that is there already: the same request under its key repeats, anything else is a conflict.
+fn again(live: &Live, ask: &api::Fork, key: Option<Key>) -> Result<api::Forked, Error> {
+    match key
+        .map(|key| live.core.keys.find(key))
+        .transpose()?
+        .flatten()
+    {
+        Some(repeat) => Ok(api::Forked {
+            session: ask.new.clone(),
+            head: repeat.last.0,
+        }),
+        None => Err(taken(&ask.new)),
+    }
+}
+
+fn origin(dir: &Directory, ask: &api::Fork) -> Result<Origin, Error> {
+    let slot = dir.slot(&ask.session)?;
+    let mut held = slot.hold();
+    let live = dir.live(&mut held)?;
+    check_expect(live, ask.expect)?;
+    let cut = ask::cut(&live.core, &ask.at)?;
+    let state = live
+        .core
+        .state
+        .fork(cut)
+        .map_err(|misfit| refused(&misfit, None))?;
+    let digest = digest_at(dir, slot.stream, cut)?;
+    // A fork must never outlive what it continues.
+    dir.log()?
+        .sync(slot.stream, cut.0.max(first_own(dir, slot.stream)?))
+        .map_err(|cause| super::write::refusal(&cause))?;
+    Ok(Origin { cut, state, digest })
+}
+
+fn first_own(dir: &Directory, stream: StreamId) -> Result<u64, Error> {
+    let log = dir.log()?;
+    Ok(stream::origin(dir, &log, stream)?.map_or(0, |(_, inherited)| inherited.saturating_add(1)))
+}
+
+/// The record digest at a position, which may be a parent's.
+pub(super) fn digest_at(
+    dir: &Directory,
+    stream: StreamId,
+    seq: Seq,
+) -> Result<RecordDigest, Error> {
+    let log = dir.log()?;
+    let mut found = None;
+    stream::visit(dir, &log, stream, seq.0, seq.0, &mut |read| {
+        match read {
+            super::load::Read::Event(_, record) | super::load::Read::Unreadable(record) => {
+                found = Some(record.digest)
+            }
+            super::load::Read::Gap(_) => {}
+        }
+        Ok(())
+    })?;
+    found.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Damaged,
+            format!("the record at the cut is damaged; seq={seq}"),
+        )
+    })
+}
+
+fn begin(
+    dir: &Directory,
+    child: &mut Held<'_>,
+    ask: &api::Fork,
+    origin: Origin,
+    key: Option<Key>,
+) -> Result<api::Forked, Error> {
+    let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
+    let forked = Forked {
+        session: Text::plain(&ask.new),
+        from: Text::plain(&ask.session),
+        seq: origin.cut,
+        digest: Digest(origin.digest.0),
+    };
+    let event = Event {
+        at: now,
+        body: Body::Forked(forked),
+        because: None,
+        extra: None,
+    };
+    let live = child.put(Live::fresh(
+        Core::over(origin.state, Keys::default()),
+        origin.digest,
+    ));
+    let decision = live
+        .core
+        .handle(now, Input::Own(vec![event]), &mut dir.salts())?;
+    let receipt = dir.write(
+        child,
+        decision,
+        Terms {
+            key,
+            class: None,
+            origin: Some(origin.digest),
+        },
+    )?;
+    Ok(api::Forked {
+        session: ask.new.clone(),
+        head: receipt.last,
+    })
+}

@@ -1,0 +1,286 @@
+//! Reading a session from the log: its own stream, and before that its parents'.
+//!
+//! - A fork inherits its parent's positions up to its origin; parents of parents are found the same way.
+//! - What cannot be read is a gap, what does not fit is skipped: both are reported, neither stops the session.
+
+use super::directory::{Directory, Held};
+use super::live::Live;
+use crate::core::{Core, Keys, Repeat};
+use crate::{Error, ErrorKind, api};
+use recount_events::{Body, Event, Found, Seq, Text};
+use recount_projections::State;
+use recount_wal::{Entry, Gap, Record, RecordDigest, Stored, StreamId, Wal};
+
+/// How many forks of forks are followed.
+const DEPTH: usize = 1_000;
+
+/// A position as it was read.
+pub(super) enum Read {
+    /// An event and its record.
+    Event(Box<Event>, Box<Record>),
+    /// A record that is no event.
+    Unreadable(Box<Record>),
+    /// Positions that are not there.
+    Gap(Gap),
+}
+
+/// Reads a part of a stream.
+pub(super) fn read(
+    log: &Wal,
+    stream: StreamId,
+    from: u64,
+    to: u64,
+) -> impl Iterator<Item = Result<Read, Error>> + use<> {
+    log.read(stream, from, to).map(|entry| match entry {
+        Ok(Entry::Record(record)) => Ok(decode(record)),
+        Ok(Entry::Gap(gap)) => Ok(Read::Gap(gap)),
+        Err(cause) => Err(Error::new(
+            ErrorKind::Io,
+            format!("the log cannot be read: {cause}"),
+        )),
+    })
+}
+
+fn decode(mut record: Box<Record>) -> Read {
+    let contents = std::mem::take(&mut record.contents)
+        .into_iter()
+        .map(found)
+        .collect();
+    match Event::decode(record.kind, record.schema, &record.body, contents) {
+        Ok(event) => Read::Event(Box::new(event), record),
+        Err(_) => Read::Unreadable(record),
+    }
+}
+
+fn found(stored: Stored) -> Found {
+    match stored {
+        Stored::Here(content) => Found::Here {
+            salt: content.salt,
+            bytes: content.bytes,
+        },
+        Stored::Lost => Found::Lost,
+        Stored::Erased => Found::Erased,
+    }
+}
+
+/// What a stream's events add up to.
+struct Fold {
+    state: State,
+    keys: Keys,
+    damaged: Vec<api::Damaged>,
+    digest: RecordDigest,
+    read_only: Option<u64>,
+}
+
+impl Directory {
+    /// The session in memory; read from the log when it is not. `not_found` when the log has none.
+    pub(crate) fn live<'a>(&self, held: &'a mut Held<'_>) -> Result<&'a mut Live, Error> {
+        let (name, stream) = (held.slot.name.clone(), held.slot.stream);
+        if held.live().is_none() {
+            let live = self.load(&name, stream)?;
+            held.put(live);
+        }
+        held.live()
+            .ok_or_else(|| Error::new(ErrorKind::NotFound, "the session is not there"))
+    }
+
+    fn load(&self, name: &str, stream: StreamId) -> Result<Live, Error> {
+        let log = self.log()?;
+        let heads = log.heads(stream).ok_or_else(|| no_session(name))?;
+        let fold = self.fold(&log, stream, heads.accepted, &mut Vec::new())?;
+        let recovered = self.found(stream, &fold);
+        let core = Core::over(fold.state, fold.keys);
+        Ok(Live {
+            core,
+            recovered,
+            digest: fold.digest,
+            read_only: fold.read_only,
+        })
+    }
+
+    /// Folds a stream up to a position, its parents first.
+    fn fold(
+        &self,
+        log: &Wal,
+        stream: StreamId,
+        to: u64,
+        seen: &mut Vec<StreamId>,
+    ) -> Result<Fold, Error> {
+        if seen.contains(&stream) || seen.len() >= DEPTH {
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                "forks that continue each other in a circle",
+            ));
+        }
+        seen.push(stream);
+        let mut fold = Fold {
+            state: State::new(),
+            keys: Keys::default(),
+            damaged: Vec::new(),
+            digest: RecordDigest::ROOT,
+            read_only: None,
+        };
+        for entry in read(log, stream, 0, to) {
+            match entry? {
+                Read::Event(event, record) => {
+                    self.fold_event(log, &mut fold, *event, &record, seen)?
+                }
+                Read::Unreadable(record) => fold.unreadable(&record),
+                Read::Gap(gap) => fold.gap(&gap),
+            }
+        }
+        Ok(fold)
+    }
+
+    fn fold_event(
+        &self,
+        log: &Wal,
+        fold: &mut Fold,
+        event: Event,
+        record: &Record,
+        seen: &mut Vec<StreamId>,
+    ) -> Result<(), Error> {
+        if let Body::Forked(forked) = &event.body {
+            self.inherit(log, fold, forked, record.seq, seen)?;
+        }
+        fold.lift(record.seq);
+        if let Body::Newer(newer) = &event.body
+            && newer.essential
+        {
+            fold.read_only.get_or_insert(record.seq);
+        }
+        if let Some(tag) = record.tag {
+            fold.keys.remember(
+                tag,
+                Repeat {
+                    first: Seq(record.batch.0),
+                    last: Seq(record.batch.1),
+                },
+            );
+        }
+        fold.digest = record.digest;
+        fold.state.retake(event);
+        Ok(())
+    }
+
+    /// The state that a fork begins with.
+    fn inherit(
+        &self,
+        log: &Wal,
+        fold: &mut Fold,
+        forked: &recount_events::Forked,
+        at: u64,
+        seen: &mut Vec<StreamId>,
+    ) -> Result<(), Error> {
+        let own = fold.state.head();
+        if own.is_none() {
+            let name = forked.from.as_str().unwrap_or_default();
+            let parent = self.stream(name);
+            if log.heads(parent).is_some() && forked.seq.0.checked_add(1) == Some(at) {
+                let inherited = self.fold(log, parent, forked.seq.0, seen)?;
+                fold.state = inherited.state;
+                fold.damaged = inherited.damaged;
+            }
+        }
+        fold.lift(at);
+        if let Some(origin) = fold.state.head()
+            && let Ok(state) = fold.state.fork(origin)
+        {
+            fold.state = state;
+        }
+        Ok(())
+    }
+
+    /// What a session is told about its opening.
+    fn found(&self, stream: StreamId, fold: &Fold) -> api::Recovered {
+        let mut report = super::report::recovered(&self.recovered, stream);
+        for damage in &fold.damaged {
+            if !report.damaged.contains(damage) {
+                report.damaged.push(damage.clone());
+            }
+        }
+        let first = fold.state.skipped().filter(|skipped| {
+            !report
+                .damaged
+                .iter()
+                .any(|damage| (damage.first..=damage.last).contains(&skipped.seq.0))
+        });
+        report.skipped = first
+            .map(|skipped| api::Skipped {
+                seq: skipped.seq.0,
+                why: skipped.misfit.problem.to_string(),
+            })
+            .collect();
+        if !report.damaged.is_empty() {
+            report.state = api::State::Damaged;
+        }
+        report
+    }
+}
+
+impl Fold {
+    /// Positions before this one that were not read are gaps.
+    fn lift(&mut self, seq: u64) {
+        while self.state.head().map_or(0, |head| head.0.saturating_add(1)) < seq {
+            self.state.gap();
+        }
+    }
+
+    fn unreadable(&mut self, record: &Record) {
+        self.lift(record.seq);
+        self.digest = record.digest;
+        self.state.gap();
+        let place = record.place.unwrap_or_default();
+        self.damaged.push(api::Damaged {
+            first: record.seq,
+            last: record.seq,
+            segment: place.segment,
+            offset: place.offset,
+            bytes: record.body.len() as u64,
+        });
+    }
+
+    fn gap(&mut self, gap: &Gap) {
+        self.lift(gap.last.saturating_add(1));
+        self.damaged.push(api::Damaged {
+            first: gap.first,
+            last: gap.last,
+            segment: gap.segment,
+            offset: gap.offset,
+            bytes: gap.bytes,
+        });
+    }
+}
+
+/// The session is not in the log.
+pub(crate) fn no_session(name: &str) -> Error {
+    let shown: String = name.chars().take(100).collect();
+    Error::new(
+        ErrorKind::NotFound,
+        format!("there is no such session; session={shown:?}"),
+    )
+    .with_next("open it with create: true, or list the sessions there are")
+}
+
+/// The name that an opening event gives.
+pub(super) fn name_in(event: &Event) -> Option<String> {
+    match &event.body {
+        Body::Opened(opened) => opened.session.as_str().map(str::to_owned),
+        Body::Forked(forked) => forked.session.as_str().map(str::to_owned),
+        Body::Kept(kept) if kept.name.as_str() == Some(RENAMED) => {
+            recount_events::raw::words(kept.raw.as_str()?).map(|name| name.into_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Name of the kept event that gives an imported archive its name here.
+pub(super) const RENAMED: &str = "recount/renamed";
+
+/// The event that gives an imported archive its name here; its opening keeps the old one.
+pub(super) fn renamed(name: &str) -> Body {
+    Body::Kept(recount_events::Kept {
+        name: Text::plain(RENAMED),
+        raw: Text::json(&recount_events::escape(name)),
+    })
+}

@@ -1,0 +1,344 @@
+//! The prompt to send: what it decides is logged, and it leaves only when everything that it depends on is on disk.
+
+use super::ask::{Asked, resolve};
+use super::changed;
+use super::directory::{Directory, Held};
+use super::engine::Engine;
+use super::project::{Form, answer};
+use super::query;
+use super::write::{Terms, check_expect, refusal};
+use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER};
+use crate::{Error, ErrorKind, api};
+use recount_events::raw::members;
+use recount_events::{Body, Counted, Event, Inject, Issued, Millis, Profile, Rendering, Seq, Text};
+use recount_projections::render::RENDERING;
+use recount_projections::{Cause, Outcome};
+use recount_wal::Class;
+use serde_json::value::RawValue;
+
+impl Engine {
+    /// The prompt to send. Logs the rendering's version once, injections that a fold hid, token counts, and that it was issued;
+    /// answers when all that is on disk. A prompt that is not ready logs nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::project`] and [`Engine::append`].
+    #[tracing::instrument(level = "debug", skip_all)]
+    pub fn prepare(&self, ask: &api::Prepare) -> Result<api::Prepared, Error> {
+        let dir = &*self.inner;
+        let slot = dir.slot(&ask.session)?;
+        let mut held = slot.hold();
+        let key = ask.key.as_ref().map(|key| prepare_key(dir, key, ask));
+        let live = dir.live(&mut held)?;
+        if let Some(repeat) = key
+            .map(|key| live.core.keys.find(key))
+            .transpose()?
+            .flatten()
+        {
+            return repeated(dir, &mut held, ask, repeat.last);
+        }
+        check_expect(live, ask.expect)?;
+        let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
+        let mut prompt = look(dir, &mut held, ask)?;
+        if prompt.1.projection.outcome == Outcome::Ready
+            && first_things(dir, &mut held, &prompt.0, now)?
+        {
+            prompt = look(dir, &mut held, ask)?;
+        }
+        let (asked, measured) = prompt;
+        if measured.projection.outcome != Outcome::Ready {
+            return finish(dir, &mut held, ask, &asked, &measured, None);
+        }
+        // Before it is issued itself: afterwards it would be the newest that it is compared with.
+        let core = &mut dir.live(&mut held)?.core;
+        let change = changed::since(core, &asked, &measured.projection, ask.since.as_deref())?;
+        let (issued, measured) = issue(dir, &mut held, &asked, measured, now, key)?;
+        let mut prepared = finish(dir, &mut held, ask, &asked, &measured, Some(issued))?;
+        prepared.prompt.first_changed = change.changed;
+        Ok(prepared)
+    }
+}
+
+fn prepare_key(dir: &Directory, key: &str, ask: &api::Prepare) -> Key {
+    let at = serde_json::to_vec(&ask.at).unwrap_or_default();
+    let params = ask.params.as_deref().map_or("", RawValue::get);
+    let profile = ask.profile.as_ref().map_or("", |spec| spec.0.get());
+    let wire = ask.wire.as_deref().unwrap_or_default();
+    let heal = [u8::from(ask.heal)];
+    Key::new(
+        &dir.key,
+        key,
+        [
+            b"prepare".as_slice(),
+            &at,
+            params.as_bytes(),
+            profile.as_bytes(),
+            wire.as_bytes(),
+            &heal,
+        ],
+    )
+}
+
+/// Renders and measures what is asked for.
+fn look(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    ask: &api::Prepare,
+) -> Result<(Asked, Measured), Error> {
+    let core = &mut dir.live(held)?.core;
+    let mut asked = resolve(
+        core,
+        &ask.at,
+        ask.profile.as_ref(),
+        ask.wire.as_deref(),
+        ask.heal,
+    )?;
+    if let Some(params) = ask.params.as_deref() {
+        asked.profile = with_params(&asked.profile, params.get())?;
+    }
+    let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
+    Ok((asked, measured))
+}
+
+/// The profile with a request's own parameters, which take the place of those of the same name.
+fn with_params(profile: &Profile, params: &str) -> Result<Profile, Error> {
+    let Some(given) = members(params) else {
+        return Err(Error::invalid("params is no object").with_field("params"));
+    };
+    let given: Vec<_> = given.collect();
+    let own = profile
+        .params
+        .as_ref()
+        .and_then(Text::as_str)
+        .and_then(members);
+    let kept = own
+        .into_iter()
+        .flatten()
+        .filter(|one| !given.iter().any(|other| other.key() == one.key()));
+    let written: Vec<String> = kept
+        .chain(given.iter().copied())
+        .map(|member| format!("{}:{}", member.token, member.value))
+        .collect();
+    Ok(Profile {
+        params: Some(Text::json(&format!("{{{}}}", written.join(",")))),
+        ..profile.clone()
+    })
+}
+
+/// Logs the rendering's version where none is named yet, and injections of lifetime session that a mask hides. True when the timeline
+/// changed.
+fn first_things(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    asked: &Asked,
+    now: Millis,
+) -> Result<bool, Error> {
+    let core = &dir.live(held)?.core;
+    if core.head() != Some(asked.cut) {
+        return Ok(false);
+    }
+    let own = |body| Event {
+        at: now,
+        body,
+        because: None,
+        extra: None,
+    };
+    let version = core.state.timeline().header.rendering.is_none();
+    let version = version.then(|| own(Body::Rendering(Rendering { version: RENDERING })));
+    let events: Vec<Event> = version
+        .into_iter()
+        .chain(hidden_injections(core).map(|inject| own(Body::Inject(inject))))
+        .collect();
+    if events.is_empty() {
+        return Ok(false);
+    }
+    let decision = core.handle(now, Input::Own(events), &mut dir.salts())?;
+    dir.write(
+        held,
+        decision,
+        Terms {
+            class: Some(Class::Ordered),
+            ..Terms::default()
+        },
+    )?;
+    Ok(true)
+}
+
+/// The newest injection of lifetime session of each slot on the timeline, where a mask hides it.
+fn hidden_injections(core: &crate::core::Core) -> impl Iterator<Item = Inject> + '_ {
+    let mut slots: Vec<&[u8]> = Vec::new();
+    core.session_injects.iter().rev().filter_map(move |seq| {
+        let Some(Body::Inject(inject)) = core.event(*seq).map(|event| &event.body) else {
+            return None;
+        };
+        let slot = inject.slot.bytes()?;
+        let cause = core.state.hidden_by(core.state.timeline(), *seq);
+        let gone = matches!(
+            cause,
+            Some(Cause::Rollback(_) | Cause::Undo(_) | Cause::Later | Cause::Skipped)
+        );
+        if gone || slots.contains(&slot) {
+            return None;
+        }
+        slots.push(slot);
+        matches!(cause, Some(Cause::Mask(_))).then(|| fresh(inject))
+    })
+}
+
+/// The same words, to be sealed anew.
+fn fresh(inject: &Inject) -> Inject {
+    let mut event = Event {
+        at: Millis(0),
+        body: Body::Inject(inject.clone()),
+        because: None,
+        extra: None,
+    };
+    event.unseal();
+    match event.body {
+        Body::Inject(inject) => inject,
+        _ => inject.clone(),
+    }
+}
+
+/// Logs counts and the issue, waits for the disk, opens the prompt.
+fn issue(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    asked: &Asked,
+    measured: Measured,
+    now: Millis,
+    key: Option<Key>,
+) -> Result<(Seq, Measured), Error> {
+    let stream = held.slot.stream;
+    let core = &dir.live(held)?.core;
+    let counts = core.counting.fresh();
+    let counted = (!counts.is_empty()).then(|| {
+        Body::Counted(Counted {
+            tokenizer: TOKENIZER.to_owned(),
+            counts: counts.clone(),
+        })
+    });
+    let extra = asked.source.is_none().then(|| profile_used(asked));
+    let own = |body| Event {
+        at: now,
+        body,
+        because: None,
+        extra: None,
+    };
+    let issue = Event {
+        extra,
+        ..own(Body::Issued(issued(asked, &measured)))
+    };
+    let events = counted.into_iter().map(own).chain([issue]).collect();
+    let decision = core.handle(now, Input::Own(events), &mut dir.salts())?;
+    let last = decision.last().unwrap_or_default();
+    let receipt = dir.write(
+        held,
+        decision,
+        Terms {
+            key,
+            class: Some(Class::Synced),
+            origin: None,
+        },
+    )?;
+    dir.live(held)?.core.counting.logged(&counts);
+    let pending = Pending::new(measured.projection, last);
+    let token = match Durable::receipt(&receipt) {
+        Some(token) if token.reaches(pending.needs()) => token,
+        _ => Durable::synced(&*dir.log()?, stream, pending.needs())
+            .map_err(|cause| refusal(&cause))?,
+    };
+    let prepared = pending.open(token).map_err(|pending| {
+        Error::new(
+            ErrorKind::NotDurable,
+            "what the prompt depends on is not on disk",
+        )
+        .with_since(pending.needs().0)
+    })?;
+    Ok((
+        last,
+        Measured {
+            projection: prepared.projection,
+            meter: measured.meter,
+        },
+    ))
+}
+
+fn issued(asked: &Asked, measured: &Measured) -> Issued {
+    Issued {
+        digest: measured.projection.digest,
+        cut: asked.cut,
+        estimate: measured.projection.tokens,
+        params: Some(Text::json(&measured.projection.params)),
+        wire: asked.wire,
+        rendering: RENDERING,
+        profile: asked.source,
+        healed: asked.heal,
+    }
+}
+
+/// Member of an `issued` event that holds a profile which no event of the session has.
+pub(super) const PROFILE_USED: &str = "profile_used";
+
+/// A request's own profile is kept with what it issued, so that the prompt can be rendered again.
+fn profile_used(asked: &Asked) -> Text {
+    let event = Event {
+        at: Millis(0),
+        body: Body::Profile(asked.profile.clone()),
+        because: None,
+        extra: None,
+    };
+    Text::json(&format!(
+        "{{\"{PROFILE_USED}\":{}}}",
+        event.to_json(Seq(0), None)
+    ))
+}
+
+/// Answers again what was prepared under the same key.
+fn repeated(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    ask: &api::Prepare,
+    issued: Seq,
+) -> Result<api::Prepared, Error> {
+    let cut = match dir.live(held)?.core.event(issued).map(|event| &event.body) {
+        Some(Body::Issued(issued)) => issued.cut,
+        _ => {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("the key issued no prompt; seq={issued}"),
+            ));
+        }
+    };
+    let again = api::Prepare {
+        at: api::At::Seq(cut.0),
+        ..ask.clone()
+    };
+    let (asked, measured) = look(dir, held, &again)?;
+    finish(dir, held, &again, &asked, &measured, Some(issued))
+}
+
+fn finish(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    ask: &api::Prepare,
+    asked: &Asked,
+    measured: &Measured,
+    issued: Option<Seq>,
+) -> Result<api::Prepared, Error> {
+    let (name, stream) = (held.slot.name.clone(), held.slot.stream);
+    let core = &mut dir.live(held)?.core;
+    let form = Form {
+        pieces: ask.pieces,
+        since: ask.since.as_deref(),
+        body: &ask.form,
+    };
+    let prompt = answer(dir, stream, core, asked, measured, &form)?;
+    Ok(api::Prepared {
+        prompt,
+        issued: issued.map(|seq| seq.0),
+        head: core.head().map_or(0, |head| head.0),
+        tiers: Vec::new(),
+        actions: Vec::new(),
+        status: query::report(dir, stream, &name, core, Some((&asked.profile, measured)))?,
+    })
+}

@@ -1,0 +1,296 @@
+//! Checking a session: the chain of its records, its contents, and every prompt digest that was ever recorded.
+//!
+//! - Nothing in memory is trusted: everything is read again from the log.
+//! - Prompts are rendered while the log is folded, so that a check costs about as much as the session's growth did.
+
+use super::directory::Directory;
+use super::engine::Engine;
+use super::load::{Read, no_session};
+use super::prepare::PROFILE_USED;
+use super::{changed, report, stream};
+use crate::core::{Core, Keys, profile_of};
+use crate::{Error, api};
+use recount_events::{Body, Event, Held, Issued, Profile, Seq, Text, raw};
+use recount_projections::{Applied, State};
+use recount_wal::{Record, RecordDigest, StreamId, Wal};
+use std::collections::BTreeMap;
+
+/// The most problems that are told of.
+const TOLD: usize = 100;
+
+/// A check as it goes along.
+struct Check {
+    found: api::Verified,
+    previous: Option<RecordDigest>,
+    erased: u64,
+    events: Vec<Option<Event>>,
+}
+
+impl Engine {
+    /// Checks a session: chain, contents, every prompt digest that was recorded.
+    ///
+    /// # Errors
+    /// `not_found`; what does not hold is no error but part of the answer.
+    pub fn verify_session(&self, ask: &api::Verify) -> Result<api::Verified, Error> {
+        super::directory::check_name(&ask.session)?;
+        let dir = &*self.inner;
+        let log = dir.log()?;
+        session(dir, &log, &ask.session, dir.stream(&ask.session))
+    }
+
+    /// Checks the whole directory: every session, and the log's own account of itself.
+    ///
+    /// # Errors
+    /// `io`.
+    pub fn verify(&self) -> Result<api::DirectoryVerified, Error> {
+        self.verify_with(&mut |_, _| {})
+    }
+
+    /// The same; `progress` hears of the sessions done and of all.
+    ///
+    /// # Errors
+    /// `io`.
+    pub fn verify_with(
+        &self,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<api::DirectoryVerified, Error> {
+        let dir = &*self.inner;
+        let log = dir.log()?;
+        let mut whole = super::whole::directory(dir, &log)?;
+        let streams = log.streams();
+        for (done, info) in streams.iter().enumerate() {
+            progress(done as u64, streams.len() as u64);
+            let name = super::list::named(dir, &log, info.stream)?.map(|named| named.name);
+            let name = name.unwrap_or_else(|| format!("(unnamed {})", info.stream));
+            let one = session(dir, &log, &name, info.stream)?;
+            whole.state = whole.state.max(one.state);
+            whole.sessions.push(one);
+        }
+        whole
+            .sessions
+            .sort_by(|one, other| one.session.cmp(&other.session));
+        Ok(whole)
+    }
+}
+
+fn session(dir: &Directory, log: &Wal, name: &str, id: StreamId) -> Result<api::Verified, Error> {
+    let head = log.heads(id).ok_or_else(|| no_session(name))?.accepted;
+    let recovered = report::recovered(&dir.recovered, id);
+    let found = api::Verified {
+        session: name.to_owned(),
+        state: recovered.state,
+        cut: recovered.cut,
+        damaged: recovered.damaged,
+        ..api::Verified::default()
+    };
+    let mut check = Check {
+        found,
+        previous: Some(RecordDigest::ROOT),
+        erased: 0,
+        events: Vec::new(),
+    };
+    stream::visit(dir, log, id, 0, head, &mut |read| {
+        check.take(read);
+        Ok(())
+    })?;
+    check.prompts();
+    Ok(check.done())
+}
+
+impl Check {
+    fn take(&mut self, read: Read) {
+        match read {
+            Read::Event(event, record) => {
+                self.lift(record.seq);
+                self.chain(&record);
+                self.contents(&event, record.seq);
+                self.events.push(Some(*event));
+            }
+            Read::Unreadable(record) => {
+                self.lift(record.seq);
+                self.chain(&record);
+                self.events.push(None);
+                self.tell(format!("a record is no event; seq={}", record.seq));
+                self.found.state = api::State::Damaged;
+            }
+            Read::Gap(gap) => self.gap(&gap),
+        }
+    }
+
+    fn gap(&mut self, gap: &recount_wal::Gap) {
+        self.lift(gap.last.saturating_add(1));
+        self.previous = None;
+        self.found.state = api::State::Damaged;
+        let damage = api::Damaged {
+            first: gap.first,
+            last: gap.last,
+            segment: gap.segment,
+            offset: gap.offset,
+            bytes: gap.bytes,
+        };
+        if !self
+            .found
+            .damaged
+            .iter()
+            .any(|known| known.first <= damage.first && damage.last <= known.last)
+        {
+            self.found.damaged.push(damage);
+        }
+    }
+
+    /// Positions that were not read.
+    fn lift(&mut self, seq: u64) {
+        while (self.events.len() as u64) < seq {
+            self.events.push(None);
+            self.previous = None;
+        }
+    }
+
+    fn chain(&mut self, record: &Record) {
+        let digest = RecordDigest::of(
+            record.previous,
+            record.seq,
+            record.kind,
+            record.schema,
+            &record.body,
+        );
+        let follows = self
+            .previous
+            .is_none_or(|previous| previous == record.previous);
+        if digest != record.digest || !follows {
+            self.tell(format!("the chain does not hold; seq={}", record.seq));
+            self.found.state = api::State::Damaged;
+        }
+        self.previous = Some(record.digest);
+        self.found.digest = record.digest.to_string();
+        self.found.events = self.found.events.saturating_add(1);
+    }
+
+    fn contents(&mut self, event: &Event, seq: u64) {
+        for text in event.texts() {
+            match text.held {
+                Held::Erased => self.erased = self.erased.saturating_add(1),
+                Held::Here(_) if text.verify() => {
+                    self.found.contents = self.found.contents.saturating_add(1)
+                }
+                _ => {
+                    self.tell(format!("a content is lost; seq={seq}"));
+                    self.found.state = api::State::Damaged;
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, problem: String) {
+        if self.found.problems.len() < TOLD {
+            self.found.problems.push(problem);
+        }
+    }
+
+    /// Folds the log once more and renders every prompt that was issued, at its cut.
+    fn prompts(&mut self) {
+        let issues = self.issues();
+        let mut core = Core::over(State::new(), Keys::default());
+        let events = std::mem::take(&mut self.events);
+        for (seq, event) in (0..).map(Seq).zip(events) {
+            match event {
+                None => {
+                    core.state.gap();
+                }
+                Some(event) => fold(&mut core, event),
+            }
+            for (at, issued, own) in issues.get(&seq).into_iter().flatten() {
+                self.prompt(&mut core, *at, issued, own.as_ref());
+            }
+        }
+        self.found.skipped = core
+            .state
+            .skipped()
+            .filter(|skipped| {
+                !self
+                    .found
+                    .damaged
+                    .iter()
+                    .any(|gap| (gap.first..=gap.last).contains(&skipped.seq.0))
+            })
+            .map(|skipped| api::Skipped {
+                seq: skipped.seq.0,
+                why: skipped.misfit.problem.to_string(),
+            })
+            .collect();
+    }
+
+    /// What was issued, by its cut.
+    fn issues(&self) -> BTreeMap<Seq, Vec<(Seq, Issued, Option<Profile>)>> {
+        let mut issues: BTreeMap<Seq, Vec<_>> = BTreeMap::new();
+        for (seq, event) in (0..).map(Seq).zip(&self.events) {
+            if let Some(event) = event
+                && let Body::Issued(issued) = &event.body
+            {
+                issues.entry(issued.cut).or_default().push((
+                    seq,
+                    issued.clone(),
+                    own_profile(event),
+                ));
+            }
+        }
+        issues
+    }
+
+    fn prompt(&mut self, core: &mut Core, at: Seq, issued: &Issued, own: Option<&Profile>) {
+        let timeline = core.state.timeline().clone();
+        let logged = issued
+            .profile
+            .and_then(|seq| core.state.event(seq).cloned());
+        let base = own.or_else(|| logged.as_deref().and_then(profile_of));
+        let Some(base) = base else {
+            self.tell(format!(
+                "the profile of an issued prompt is not there; seq={at}"
+            ));
+            return;
+        };
+        let profile = changed::issued_profile(base, issued);
+        let digest = core.uncounted(&timeline, &profile, issued.wire, issued.healed);
+        if digest == issued.digest {
+            self.found.prompts = self.found.prompts.saturating_add(1);
+        } else if self.erased > 0 {
+            self.found.state = self.found.state.max(api::State::Erased);
+        } else {
+            self.tell(format!(
+                "an issued prompt renders to another digest; seq={at} cut={}",
+                issued.cut
+            ));
+            self.found.state = self.found.state.max(api::State::Damaged);
+        }
+    }
+
+    fn done(mut self) -> api::Verified {
+        if self.erased > 0 {
+            self.found.state = self.found.state.max(api::State::Erased);
+        }
+        self.found
+    }
+}
+
+/// Takes an event in, so that prompts can be continued.
+fn fold(core: &mut Core, event: Event) {
+    match core.state.readmit(event.clone()) {
+        Ok(admitted) => {
+            let applied: Applied = core.state.apply(admitted);
+            core.views.follow(&event, &applied);
+        }
+        Err(misfit) => {
+            core.state.skip(event, misfit);
+        }
+    }
+}
+
+/// The profile that an `issued` event carries itself.
+fn own_profile(event: &Event) -> Option<Profile> {
+    let extra = event.extra.as_ref().and_then(Text::as_str)?;
+    let logged = Event::from_log_json(raw::member(extra, PROFILE_USED)?).ok()?;
+    match logged.event.body {
+        Body::Profile(profile) => Some(profile),
+        _ => None,
+    }
+}
