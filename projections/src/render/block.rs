@@ -51,9 +51,8 @@ impl Setting<'_> {
     }
 
     /// What the prompt ends with after a piece of this setting.
-    pub(crate) fn ends(&self) -> Ends {
+    pub(crate) const fn ends(&self) -> Ends {
         match self.place {
-            Place::Unit(speech) if speech.paused => Ends::Paused,
             Place::Unit(_) => Ends::Assistant,
             _ => Ends::Other,
         }

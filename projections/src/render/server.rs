@@ -5,6 +5,7 @@ use crate::render::block::{Place, Setting, as_text, native, other, push_whole};
 use crate::render::context::Context;
 use crate::render::pen::Pen;
 use crate::render::table::{complete, copy, known};
+use crate::render::track::Ends;
 use crate::render::view::{self, At};
 use crate::{Map, Unit};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -121,12 +122,12 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, r
     } else {
         "tool_use_id"
     };
-    let whole = match setting.place {
-        Place::Unit(speech) if native(pen, setting.format) => speech
-            .server
-            .whole
-            .contains(&*member_words(raw, id).unwrap_or_default()),
-        _ => false,
+    let (whole, paused) = match setting.place {
+        Place::Unit(speech) if native(pen, setting.format) => {
+            let id = member_words(raw, id).unwrap_or_default();
+            (speech.server.whole.contains(&*id), speech.paused)
+        }
+        _ => (false, false),
     };
     if whole {
         if block.kind == BlockKind::ServerCall {
@@ -134,7 +135,11 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, r
             pen.track.sums.servers.insert_mut(id, ());
         }
         let json = copy(pen, raw, table);
-        return push_whole(pen, setting, json, block);
+        push_whole(pen, setting, json, block);
+        if paused {
+            pen.track.sums.ends = Ends::Paused;
+        }
+        return;
     }
     as_text(pen, setting, raw, RepairKind::ServerTool);
 }

@@ -1,0 +1,19 @@
+//! The render against `docs/rendering.md`: a test a rule, golden prompts, and the law that an update equals a render from nothing.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod calls;
+mod desk;
+mod foreign;
+mod golden;
+mod header;
+mod law;
+mod outcomes;
+mod pictures;
+mod sizes;
+mod thinking;
+mod words;

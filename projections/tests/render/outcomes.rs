@@ -1,0 +1,154 @@
+//! Outcomes: rule 6.
+
+use crate::desk::Desk;
+use recount_events::{BlockId, Seq, Wire};
+use recount_projections::Outcome;
+use recount_projections::render::{Budget, Excess};
+
+const CALLS: &str = r#"{"type":"tool_use","id":"t1","name":"n","input":{}},{"type":"tool_use","id":"t2","name":"n","input":{}}"#;
+
+fn outcome(desk: &Desk) -> Outcome {
+    desk.project(Wire::Anthropic).outcome
+}
+
+#[test]
+fn open_calls_of_the_newest_response_are_waited_for() {
+    let mut desk = Desk::new();
+    desk.says("a");
+    desk.answers(CALLS);
+    let block = |index| BlockId { seq: Seq(2), index };
+    assert_eq!(
+        outcome(&desk),
+        Outcome::WaitingResults {
+            calls: vec![block(0), block(1)]
+        }
+    );
+    assert_eq!(
+        desk.project_as(Wire::Anthropic, true, Budget::default())
+            .outcome,
+        Outcome::Ready
+    );
+    desk.log(r#"{"type":"tool_result","call":"t1","status":"interim","content":"r"}"#);
+    assert_eq!(
+        outcome(&desk),
+        Outcome::WaitingResults {
+            calls: vec![block(1)]
+        }
+    );
+    let digest = desk.project(Wire::Anthropic).digest;
+    assert_eq!(
+        digest,
+        desk.project_as(Wire::Anthropic, true, Budget::default())
+            .digest
+    );
+    desk.log(r#"{"type":"inject","slot":"s","content":"not authored"}"#);
+    assert_eq!(
+        outcome(&desk),
+        Outcome::WaitingResults {
+            calls: vec![block(1)]
+        }
+    );
+    desk.says("go on");
+    assert_eq!(outcome(&desk), Outcome::Ready);
+}
+
+#[test]
+fn the_person_is_waited_for() {
+    assert_eq!(outcome(&Desk::new()), Outcome::WaitingPerson);
+    let mut desk = Desk::new();
+    desk.says("a");
+    assert_eq!(outcome(&desk), Outcome::Ready);
+    desk.answers(r#"{"type":"text","text":"x"}"#);
+    assert_eq!(outcome(&desk), Outcome::WaitingPerson);
+    desk.profile(r#"{"prefill":true}"#);
+    assert_eq!(outcome(&desk), Outcome::Ready);
+    desk.answers(r#"{"type":"text","text":"x "}"#);
+    assert_eq!(outcome(&desk), Outcome::WaitingPerson);
+    desk.answers(
+        r#"{"type":"text","text":"x"},{"type":"thinking","thinking":"t","signature":"s"}"#,
+    );
+    assert_eq!(
+        outcome(&desk),
+        Outcome::Ready,
+        "thinking is off and left out"
+    );
+    desk.profile(r#"{"prefill":true,"params":{"thinking":{"type":"adaptive"}}}"#);
+    assert_eq!(outcome(&desk), Outcome::WaitingPerson);
+}
+
+#[test]
+fn too_much_is_impossible_and_names_the_largest() {
+    let mut desk = Desk::with(r#"{"window":60,"max_output":20,"overhead_tokens":5}"#);
+    desk.says("a");
+    let small = desk.project(Wire::Anthropic);
+    assert_eq!(
+        (small.tokens, small.estimate, small.max_tokens),
+        (7, 12, 20)
+    );
+    desk.says(&"b".repeat(200));
+    let much = desk.project(Wire::Anthropic);
+    let Outcome::Impossible {
+        excess: Excess::Tokens,
+        need,
+        limit: 60,
+        largest,
+    } = &much.outcome
+    else {
+        panic!("{:?}", much.outcome)
+    };
+    assert_eq!(*need, much.estimate + 1);
+    assert_eq!(
+        largest[0].0,
+        BlockId {
+            seq: Seq(2),
+            index: 0
+        }
+    );
+    desk.profile(r#"{"window":1000,"body_bytes":100}"#);
+    let bytes = desk.project(Wire::Anthropic);
+    assert!(
+        matches!(&bytes.outcome, Outcome::Impossible { excess: Excess::Bytes, need, .. } if *need == bytes.bytes)
+    );
+}
+
+#[test]
+fn factor_and_margin_apply_to_what_was_not_measured() {
+    let mut desk = Desk::with(r#"{"window":1000,"overhead_tokens":5}"#);
+    desk.says("aaaa");
+    desk.says("bbbb");
+    let budget = Budget {
+        factor_milli: 1600,
+        margin_milli: 50,
+        measured: None,
+    };
+    let all = desk.project_as(Wire::Anthropic, false, budget);
+    assert_eq!((all.tokens, all.estimate), (16, 27 + 5));
+    let budget = Budget {
+        measured: Some((Seq(1), 100)),
+        ..budget
+    };
+    assert_eq!(
+        desk.project_as(Wire::Anthropic, false, budget).estimate,
+        100 + 14
+    );
+    let room = Budget {
+        measured: Some((Seq(2), 990)),
+        ..budget
+    };
+    assert_eq!(desk.project_as(Wire::Anthropic, false, room).max_tokens, 10);
+}
+
+#[test]
+fn a_thinking_budget_needs_room() {
+    let mut desk = Desk::with(
+        r#"{"window":2010,"params":{"thinking":{"type":"enabled","budget_tokens":2000}}}"#,
+    );
+    desk.says("a");
+    assert!(matches!(outcome(&desk), Outcome::Ready));
+    desk.says("b");
+    assert!(
+        matches!(outcome(&desk), Outcome::Impossible { need: 2015, .. }),
+        "{:?}",
+        outcome(&desk)
+    );
+}
