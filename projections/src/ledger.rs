@@ -151,10 +151,9 @@ impl Ledger {
 
     /// A breaker stands as its last event that is not undone says.
     fn stand(&mut self, name: &str, line: &Line) {
-        let views = self.breaks.get(name).into_iter().flatten();
+        let mut views = self.breaks.get(name).into_iter().flatten();
         let last = views
-            .filter(|view| !line.fallen.contains_key(&view.seq))
-            .last()
+            .rfind(|view| !line.fallen.contains_key(&view.seq))
             .copied();
         match last {
             Some(view) => self.breakers.insert_mut(String::from(name), view),

@@ -170,7 +170,13 @@ impl Door<'_> {
             |(from, to): &(Seq, Seq)| first <= *from && *to <= last && *from <= end && end <= *to;
         self.timeline.visible(end)
             || self.timeline.folds.values().any(holds)
-            || (self.mode == Mode::Logged && self.is_missing(end))
+            || (self.mode == Mode::Logged && self.is_damaged(end))
+    }
+
+    /// Nothing counts there, or a result whose call was lost.
+    fn is_damaged(&self, end: Seq) -> bool {
+        let place = self.timeline.content.get(&end);
+        self.is_missing(end) || place.is_some_and(|place| !place.own && place.units.is_empty())
     }
 
     fn folds_whole(&self, first: Seq, last: Seq) -> Result<(), Problem> {

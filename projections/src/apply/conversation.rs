@@ -238,7 +238,8 @@ impl Timeline {
             .collect::<Vec<_>>()
         {
             self.superseded.insert_mut(old, by);
-            if self.shown.remove_mut(&old) {
+            if matches!(self.shown.get(&old), Some(Shown::Inject(_))) {
+                self.shown.remove_mut(&old);
                 touched = touched.or(Some(old));
             }
         }

@@ -28,10 +28,15 @@ impl Timeline {
     /// Content that is shown, or belongs to a unit that is.
     #[must_use]
     pub fn visible(&self, seq: Seq) -> bool {
-        self.content.get(&seq).is_some_and(|place| {
-            (place.own && self.shown.contains_key(&seq))
-                || place.units.iter().any(|key| self.shows_unit(*key))
-        })
+        self.key_of(seq).is_some()
+    }
+
+    /// Words or an injection are shown under their own key.
+    fn shows_own(&self, seq: Seq) -> bool {
+        matches!(
+            self.shown.get(&seq),
+            Some(Shown::Said(_) | Shown::Inject(_))
+        )
     }
 
     /// A unit is shown.
@@ -82,7 +87,7 @@ impl Timeline {
     #[must_use]
     pub fn key_of(&self, seq: Seq) -> Option<Seq> {
         let place = self.content.get(&seq)?;
-        let own = (place.own && self.shown.contains_key(&seq)).then_some(seq);
+        let own = (place.own && self.shows_own(seq)).then_some(seq);
         let units = place
             .units
             .iter()
