@@ -17,8 +17,11 @@ const IMAGES_BYTES: u64 = 5 * 1024 * 1024;
 /// Longest side of a picture in pixels (vendor's vision page).
 const IMAGES_PIXELS: u32 = 8_000;
 
-/// The profile of a Claude model.
-pub(crate) fn anthropic(model: &str, provider: &str) -> Profile {
+/// Tokens of thinking that the host asks for (`maxThinkingTokens` of recordings; below the largest answer, as it must be).
+pub(crate) const THINKING_TOKENS: u64 = 31_999;
+
+/// The profile of a Claude model; `budget` is that of the thinking which requests ask for.
+pub(crate) fn anthropic(model: &str, provider: &str, budget: Option<u64>) -> Profile {
     let long = model.ends_with("[1m]");
     Profile {
         provider: Text::plain(provider),
@@ -38,7 +41,11 @@ pub(crate) fn anthropic(model: &str, provider: &str) -> Profile {
         },
         system_role: false,
         cache_edits: false,
-        params: None,
+        params: budget.map(|tokens| {
+            Text::json(&format!(
+                "{{\"thinking\":{{\"type\":\"enabled\",\"budget_tokens\":{tokens}}}}}"
+            ))
+        }),
         headers: None,
     }
 }

@@ -227,6 +227,53 @@ fn a_profile_stands_before_each_model_on_its_branch() {
 }
 
 #[test]
+fn a_profile_says_whether_requests_ask_for_thinking() {
+    let told = |line: String, metadata: &str| {
+        line.replace(
+            "\"type\"",
+            &format!("\"thinkingMetadata\":{metadata},\"type\""),
+        )
+    };
+    let answer = |uuid: &str, follows: &str, block: &str| {
+        model(uuid, follows, uuid, block).replace("\"role\":\"assistant\"", "\"model\":\"m\"")
+    };
+    let lines = [
+        user("u1", "", "hi"),
+        answer("a1", "u1", &text("x")),
+        answer(
+            "a2",
+            "a1",
+            r#"{"type":"thinking","thinking":"","signature":"s"}"#,
+        ),
+        told(
+            user("u2", "a2", "on"),
+            r#"{"level":"high","disabled":true}"#,
+        ),
+        answer("a3", "u2", &text("x")),
+        told(user("u3", "a3", "on"), r#"{"maxThinkingTokens":1024}"#),
+        answer("a4", "u3", &text("x")),
+    ];
+    let import = import(&lines);
+    let params =
+        import.sessions[0]
+            .events
+            .iter()
+            .filter_map(|imported| match &imported.event.body {
+                Body::Profile(profile) => Some(profile.params.as_ref().map(words)),
+                _ => None,
+            });
+    let asks = |tokens: u64| {
+        Some(format!(
+            r#"{{"thinking":{{"type":"enabled","budget_tokens":{tokens}}}}}"#
+        ))
+    };
+    assert_eq!(
+        params.collect::<Vec<_>>(),
+        [None, asks(31_999), None, asks(1024)]
+    );
+}
+
+#[test]
 fn a_rewind_to_the_very_start_begins_again() {
     let lines = [
         other("progress", "p", "", r#","data":{"type":"hook_progress"}"#), // 1

@@ -166,7 +166,7 @@ impl Reader {
             .filter(|model| self.dialect == Format::Anthropic && model.starts_with("claude"));
         if let Some(model) = model {
             self.push(
-                Body::Profile(profile::anthropic(&model, "anthropic")),
+                Body::Profile(profile::anthropic(&model, "anthropic", None)),
                 source(),
                 None,
             );

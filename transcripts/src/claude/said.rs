@@ -8,7 +8,7 @@ use super::record::Record;
 use super::session::{Session, Turns};
 use super::timeline::Sort;
 use crate::json::{self, Members};
-use crate::profile;
+use crate::profile::{self, THINKING_TOKENS};
 use crate::{Report, Source, blocks};
 use recount_events::{Body, Content, Format, Message, Role, Stop, Text, Usage};
 
@@ -61,6 +61,7 @@ impl<'a> Session<'a> {
         let unit = self.unit_of(record, &answers);
         self.settle(record, place, unit, turns(sort, record), report);
         // A message with results is judged when it is taken in, with its results.
+        self.note_thinking(record);
         let authored = (answers.is_empty() && injected(record, &content)).then_some(false);
         let event = self.say(record, spoken(Role::User, content, authored));
         let sort = self.in_order(sort, record, report);
@@ -86,29 +87,45 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// A profile stands before the first message of each model.
+    /// A profile stands before the first message of each model, and where thinking begins or ends.
     fn profile(&mut self, record: &Record<'a>, message: &Members<'a>) {
+        if record.blocks().iter().any(signed) {
+            self.thinking = self.thinking.or(Some(THINKING_TOKENS));
+        }
         let Some(model) = message.text("model").filter(|model| !model.is_empty()) else {
             return;
         };
+        let wanted = (model, self.thinking);
         let now = self
             .timeline
             .profile
-            .and_then(|event| self.models.get(&event));
-        if now == Some(&model) {
+            .and_then(|event| self.profiles.get(&event));
+        if now == Some(&wanted) {
             return;
         }
-        let body = Body::Profile(profile::anthropic(&model, issuer(message)));
-        let event = self.push(
-            body,
-            Source {
-                bytes: 0,
-                ..record.source.clone()
-            },
-            None,
-        );
-        self.models.insert(event, model);
+        let body = Body::Profile(profile::anthropic(&wanted.0, issuer(message), wanted.1));
+        let source = Source {
+            bytes: 0,
+            ..record.source.clone()
+        };
+        let event = self.push(body, source, None);
+        self.profiles.insert(event, wanted);
         self.timeline.profile = Some(event);
+    }
+
+    /// A prompt tells whether its answer is to think.
+    fn note_thinking(&mut self, record: &Record<'a>) {
+        let Some(told) = record.members.members("thinkingMetadata") else {
+            return;
+        };
+        let level = told.text("level");
+        if let Some(tokens) = told.number("maxThinkingTokens") {
+            self.thinking = (tokens > 0).then_some(tokens);
+        } else if told.is_true("disabled") || level.as_deref() == Some("none") {
+            self.thinking = None;
+        } else if level.is_some() {
+            self.thinking = Some(THINKING_TOKENS);
+        }
     }
 
     /// Notes the calls of a message.
@@ -209,6 +226,16 @@ fn said<'a>(record: &Record<'a>) -> Option<(Members<'a>, Content)> {
     let message = record.message.clone()?;
     let content = blocks::content(message.raw("content"), Format::Anthropic)?;
     Some((message, content))
+}
+
+/// Thinking as a provider signs it.
+fn signed(block: &Members<'_>) -> bool {
+    let filled = |key: &str| block.text(key).is_some_and(|text| !text.is_empty());
+    match block.text("type").as_deref() {
+        Some("thinking") => filled("signature"),
+        Some("redacted_thinking") => filled("data"),
+        _ => false,
+    }
 }
 
 /// Who signs its opaque blocks. Ids of other shapes come from gateways whose signatures the model's maker does not know.

@@ -62,8 +62,10 @@ pub(super) struct Session<'a> {
     pub(super) tasks: Vec<(usize, String)>,
     /// The call that started each sub-agent.
     pub(super) agents: BTreeMap<String, String>,
-    /// The model of the newest profile by its position.
-    pub(super) models: BTreeMap<usize, String>,
+    /// The model of each profile by its position, and its budget for thinking.
+    pub(super) profiles: BTreeMap<usize, (String, Option<u64>)>,
+    /// Tokens of thinking that requests ask for by now.
+    pub(super) thinking: Option<u64>,
     /// A compaction that waits for its summary.
     pub(super) boundary: Option<Boundary>,
 }
@@ -107,7 +109,8 @@ impl<'a> Session<'a> {
             pairs: BTreeMap::new(),
             tasks: Vec::new(),
             agents: BTreeMap::new(),
-            models: BTreeMap::new(),
+            profiles: BTreeMap::new(),
+            thinking: None,
             boundary: None,
         };
         session.push(
