@@ -134,13 +134,8 @@ impl<'a> Reader<'a> {
             .message
             .as_ref()
             .and_then(|message| message.text("content"));
-        let asked = self
-            .main
-            .tasks
-            .iter()
-            .rev()
-            .find(|(_, asked)| Some(asked) == prompt.as_ref());
-        let event = asked.or(self.main.tasks.last()).map(|(event, _)| *event);
+        let asked = prompt.and_then(|prompt| self.main.tasks.asked(&prompt));
+        let event = asked.or(self.main.tasks.last());
         if event.is_none() {
             self.main.doubt(
                 record,
@@ -239,13 +234,9 @@ impl<'a> Reader<'a> {
             .map(|(event, _)| *event);
         let first = items.iter().find_map(|item| item.record.as_ref());
         let asked = || {
-            let prompt = first?.message.as_ref()?.text("content")?;
             self.main
                 .tasks
-                .iter()
-                .rev()
-                .find(|(_, asked)| *asked == prompt)
-                .map(|(event, _)| *event)
+                .asked(&first?.message.as_ref()?.text("content")?)
         };
         let behind = || match &first?.parent {
             Parent::Is(uuid) => self
@@ -255,12 +246,9 @@ impl<'a> Reader<'a> {
                 .map(|node| node.event),
             Parent::Absent | Parent::Root => None,
         };
-        let only = || {
-            (self.main.tasks.len() == 1)
-                .then(|| self.main.tasks.first().map(|(event, _)| *event))
-                .flatten()
-        };
-        call.or_else(asked).or_else(behind).or_else(only)
+        call.or_else(asked)
+            .or_else(behind)
+            .or_else(|| self.main.tasks.only())
     }
 
     /// The sessions, the main one first.

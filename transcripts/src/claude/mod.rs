@@ -16,6 +16,7 @@ mod leaf;
 mod record;
 mod said;
 mod session;
+mod tasks;
 mod timeline;
 
 use crate::lines::{self, Piece, What};

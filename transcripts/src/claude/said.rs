@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
     }
 
     /// A message that came after its child is not in the way of what follows the child.
-    fn in_order(&self, sort: Sort, record: &Record<'a>, report: &mut Report) -> Sort {
+    fn in_order(&mut self, sort: Sort, record: &Record<'a>, report: &mut Report) -> Sort {
         if sort == Sort::Said && self.late(record, report) {
             Sort::Aside
         } else {
@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
                 .members("input")
                 .and_then(|input| input.text("prompt"));
             if prompt.is_some() || matches!(block.text("name").as_deref(), Some("Task" | "Agent")) {
-                self.tasks.push((event, prompt.unwrap_or_default()));
+                self.tasks.note(event, prompt);
             }
             let id = block.text("id").unwrap_or_default();
             self.timeline.name_unit(format!("call {id}"), unit);

@@ -5,6 +5,7 @@
 //! - A record that shows nothing is kept verbatim; nothing is dropped.
 
 use super::record::{Parent, Record};
+use super::tasks::Tasks;
 use super::timeline::{Place, Timeline};
 use crate::{Branch, Doubt, Imported, ImportedSession, Problem, Report, Source};
 use recount_events::{Body, Event, Kept, Millis, Opened, Rollback, Seq, SessionKind, Target, Text};
@@ -58,8 +59,8 @@ pub(super) struct Session<'a> {
     pub(super) results: BTreeMap<String, Spot>,
     /// The calls and the answered ids of each node.
     pub(super) pairs: BTreeMap<usize, Pairs>,
-    /// Calls that start a sub-agent, with what they ask for.
-    pub(super) tasks: Vec<(usize, String)>,
+    /// Calls that start a sub-agent.
+    pub(super) tasks: Tasks,
     /// The call that started each sub-agent.
     pub(super) agents: BTreeMap<String, String>,
     /// The model of each profile by its position, and its budget for thinking.
@@ -107,7 +108,7 @@ impl<'a> Session<'a> {
             calls: BTreeMap::new(),
             results: BTreeMap::new(),
             pairs: BTreeMap::new(),
-            tasks: Vec::new(),
+            tasks: Tasks::default(),
             agents: BTreeMap::new(),
             profiles: BTreeMap::new(),
             thinking: None,
@@ -244,12 +245,12 @@ impl<'a> Session<'a> {
     }
 
     /// The record was named as a parent before it came. What was a phantom until now is that no longer.
-    pub(super) fn late(&self, record: &Record<'a>, report: &mut Report) -> bool {
-        let Some(doubts) = record.uuid().and_then(|uuid| self.expected.get(uuid)) else {
+    pub(super) fn late(&mut self, record: &Record<'a>, report: &mut Report) -> bool {
+        let Some(doubts) = record.uuid().and_then(|uuid| self.expected.get_mut(uuid)) else {
             return false;
         };
-        for doubt in doubts {
-            if let Some(doubt) = report.doubted.get_mut(*doubt) {
+        for doubt in std::mem::take(doubts) {
+            if let Some(doubt) = report.doubted.get_mut(doubt) {
                 doubt.problem = Problem::LateParent;
             }
         }

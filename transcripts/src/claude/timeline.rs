@@ -37,6 +37,8 @@ pub(super) struct Node {
     prev: Option<usize>,
     /// A node further before it, so that far places are found in few steps; of a first node, itself.
     jump: usize,
+    /// The first node of its branch.
+    root: usize,
     /// How many nodes stand before it.
     depth: usize,
     /// The nearest node before it that could be in the way and is not of its unit.
@@ -113,6 +115,10 @@ impl Timeline {
         let index = self.nodes.len();
         let (jump, depth) = self.far(index);
         let skip = self.skip(unit, sort);
+        let root = self
+            .tip
+            .and_then(|tip| self.nodes.get(tip))
+            .map_or(index, |tip| tip.root);
         if let Some(tip) = self.tip.and_then(|tip| self.nodes.get_mut(tip)) {
             tip.next.get_or_insert(index);
         }
@@ -126,6 +132,7 @@ impl Timeline {
             profile,
             prev,
             jump,
+            root,
             depth,
             skip,
             next,
@@ -197,15 +204,18 @@ impl Timeline {
     pub(super) fn branch(&self, place: Place, unit: usize) -> Option<usize> {
         match place {
             Place::Tip => None,
-            Place::Start => self
-                .back()
-                .last()
-                .map(|(_, first)| first.first.saturating_sub(1)),
+            Place::Start => self.before_all(),
             Place::Behind(node) if self.follows(node) => {
                 self.blocked(node, unit).then(|| self.end(node)).flatten()
             }
             Place::Behind(node) => self.end(node),
         }
+    }
+
+    /// The last event before the current branch began.
+    fn before_all(&self) -> Option<usize> {
+        let root = self.nodes.get(self.nodes.get(self.tip?)?.root)?;
+        Some(root.first.saturating_sub(1))
     }
 
     /// The node is on the current branch.
