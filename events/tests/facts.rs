@@ -187,6 +187,19 @@ fn pictures() {
 }
 
 #[test]
+fn items_of_responses() {
+    let raw = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlhLAHIAA=="},{"type":"input_text","text":"b"}]}"#;
+    let block = Block::from_raw(Format::OpenaiResponses, raw);
+    assert_eq!(block.words().unwrap(), "ab");
+    assert_eq!(block.images(Format::OpenaiResponses)[0].width, 300);
+    let raw = r#"{"functionResponse":{"name":"f","response":{},"parts":[{"inlineData":{"mimeType":"image/gif","data":"R0lGODlhLAHIAA=="}}]}}"#;
+    assert_eq!(
+        Block::from_raw(Format::Gemini, raw).images(Format::Gemini)[0].height,
+        200
+    );
+}
+
+#[test]
 fn picture_headers() {
     assert_eq!(pixels(b"GIF89a\x2c\x01\xc8\x00rest"), Some((300, 200)));
     let jpeg = [

@@ -121,7 +121,7 @@ impl Reader<'_> {
             }
             "i64" => {
                 let zigzag = self.number();
-                let value = if zigzag % 2 == 0 {
+                let value = if zigzag.is_multiple_of(2) {
                     (zigzag / 2) as i64
                 } else {
                     -((zigzag / 2) as i64) - 1

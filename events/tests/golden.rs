@@ -3,11 +3,7 @@
 //! - `golden/v1/NAME.json` is a log line, `NAME.hex` its bytes. `UPDATE=1 cargo test -p recount-events --test golden` writes the bytes of new lines;
 //!   bytes that are there already change only with the file deleted, which a released kind never needs.
 
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "helpers of tests fail tests"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail tests")]
 
 use recount_events::{Encoded, Event, Found, Held, KINDS, Logged, Millis};
 use std::collections::BTreeSet;

@@ -93,19 +93,19 @@ impl Block {
         })
     }
 
-    /// The pictures in it: itself, or those inside a result.
+    /// The pictures in it: itself, or those inside a result or a message item.
     #[must_use]
     pub fn images(&self, format: Format) -> Vec<ImageFacts> {
         if let Some(image) = self.image {
             return alloc::vec![image];
         }
         let inside = self
-            .result(format)
-            .and_then(|result| result.content)
-            .and_then(elements);
+            .json()
+            .map(|raw| inside(format, self.kind, raw))
+            .unwrap_or_default();
         inside
             .into_iter()
-            .flatten()
+            .flat_map(|list| elements(list).into_iter().flatten())
             .filter(|part| kind::detect(format, part) == BlockKind::Image)
             .map(|part| image::facts(format, part))
             .collect()
@@ -121,10 +121,36 @@ impl Block {
             return self.raw.bytes().map(String::from_utf8_lossy);
         }
         let raw = self.json()?;
-        words(raw)
+        let own = words(raw)
             .or_else(|| member_words(raw, "text"))
-            .or_else(|| member_words(raw, "refusal"))
+            .or_else(|| member_words(raw, "refusal"));
+        own.or_else(|| member_words(raw, "content"))
+            .or_else(|| item_words(raw))
     }
+}
+
+/// The words of a message item's parts, one after another.
+fn item_words(raw: &str) -> Option<Cow<'_, str>> {
+    let parts = elements(member(raw, "content")?)?;
+    let all: String = parts
+        .filter_map(|part| member_words(part, "text"))
+        .collect();
+    Some(Cow::Owned(all))
+}
+
+/// The lists of blocks inside a block.
+fn inside(format: Format, kind: BlockKind, raw: &str) -> Vec<&str> {
+    let keys: &[&str] = match (format, kind) {
+        (Format::Gemini, BlockKind::Result) => &["parts"],
+        (Format::OpenaiResponses, BlockKind::Result) => &["output"],
+        (Format::OpenaiResponses, BlockKind::Text) | (_, BlockKind::Result) => &["content"],
+        _ => &[],
+    };
+    let raw = match format {
+        Format::Gemini => gemini_inner(raw, ["functionResponse", "function_response"]),
+        _ => raw,
+    };
+    keys.iter().filter_map(|key| member(raw, key)).collect()
 }
 
 fn owned(words: Option<Cow<'_, str>>) -> String {

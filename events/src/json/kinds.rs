@@ -1,10 +1,10 @@
-//! The fields of each kind in JSON. What does not stand under the names of its struct is in `special`.
+//! The fields of each kind in JSON. What does not stand under the names of its struct is in `message`, `session`,
+//! `travel` and `opaque`.
 
 use super::fields::Fields;
 use super::line::Line;
 use super::parts::{Part, put_resolved, resolved};
 use super::refusal::{Problem, Refusal};
-use super::special;
 use crate::Body;
 use crate::body::*;
 use crate::kinds::with_kinds;
@@ -139,7 +139,7 @@ macro_rules! dispatch {
         pub(super) fn take(name: &str, fields: &mut Fields<'_>) -> Result<Body, Refusal> {
             // In OpenAI's chat dialect a message may be a result.
             if name == "message" {
-                return special::take_message(fields);
+                return super::message::take_message(fields);
             }
             match name {
                 $($name => <$kind as Json>::take(fields).map(Body::$kind),)*

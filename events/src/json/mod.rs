@@ -10,10 +10,13 @@ mod draft;
 mod fields;
 mod kinds;
 mod line;
+mod message;
 mod missing;
+mod opaque;
 mod parts;
 mod refusal;
-mod special;
+mod session;
+mod travel;
 mod value;
 
 use crate::raw::{is_json, member, member_words};
