@@ -95,12 +95,12 @@ impl Door<'_> {
         {
             return bound;
         }
+        if !self.ids.contains_key(&crate::state::id_print(id)) {
+            return Err(Misfit::rejected(Problem::NoCall));
+        }
         match self.closed_call(id) {
             Some(block) => self.again(block, says, closes),
-            None if self.ids.contains_key(&crate::state::id_print(id)) => {
-                Err(Misfit::rejected(Problem::CallElsewhere))
-            }
-            None => Err(Misfit::rejected(Problem::NoCall)),
+            None => Err(Misfit::rejected(Problem::CallElsewhere)),
         }
     }
 

@@ -13,14 +13,11 @@ const LONGEST_ID: usize = 40;
 
 impl Door<'_> {
     pub(super) fn message(&self, message: &mut Message) -> Result<(), Misfit> {
-        if self.mode != Mode::Live && message.authored.is_some() {
+        if self.mode != Mode::Live && is_resolved(message) {
             return self.message_fits(message);
         }
-        message.authored = Some(
-            message
-                .authored
-                .unwrap_or_else(|| speaks_for_person(message)),
-        );
+        let authored = message.authored;
+        message.authored = Some(authored.unwrap_or_else(|| speaks_for_person(message)));
         message.joins = self.joins(message);
         message.calls = self.call_marks(message);
         message.results = self.result_marks(message)?;
@@ -70,9 +67,7 @@ impl Door<'_> {
 
     /// What the log says of a message must agree with its blocks and with the timeline.
     fn message_fits(&self, message: &mut Message) -> Result<(), Misfit> {
-        let calls = call_blocks(message).eq(message.calls.iter().map(|mark| mark.index));
-        let results = result_blocks(message).eq(message.results.iter().map(|mark| mark.index));
-        if !calls || !results {
+        if !marks_agree(message) {
             return Err(Misfit::invalid(Problem::Resolved));
         }
         self.join_fits(message)?;
@@ -133,6 +128,18 @@ impl Door<'_> {
         }
         Err(Misfit::rejected(Problem::CallClosed(block)))
     }
+}
+
+/// Who wrote it is decided, and its calls and results are named. A host may say who wrote it and leave the rest open.
+fn is_resolved(message: &Message) -> bool {
+    let unnamed = message.calls.is_empty() && message.results.is_empty();
+    message.authored.is_some() && (marks_agree(message) || !unnamed)
+}
+
+fn marks_agree(message: &Message) -> bool {
+    let calls = message.calls.iter().map(|mark| mark.index);
+    let results = message.results.iter().map(|mark| mark.index);
+    call_blocks(message).eq(calls) && result_blocks(message).eq(results)
 }
 
 /// A user's message speaks for the person when anything but results is in it.

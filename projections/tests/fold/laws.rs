@@ -296,12 +296,9 @@ fn cut(timeline: &Timeline) -> Vec<(u64, Option<Seq>)> {
         .collect()
 }
 
-fn seqs_of<K: Copy>(
+fn seqs_of<K: Copy + Ord>(
     map: &recount_projections::Map<K, std::sync::Arc<recount_projections::Logged>>,
-) -> Vec<K>
-where
-    K: Ord,
-{
+) -> Vec<K> {
     map.keys().copied().collect()
 }
 
