@@ -108,6 +108,41 @@ fn contents_that_are_not_there() {
 }
 
 #[test]
+fn other_bytes_of_the_same_length_are_not_the_text() {
+    let encoded = message().encode().unwrap();
+    let mut contents = found(&encoded);
+    let Found::Here { salt, bytes } = contents[1].clone() else {
+        panic!()
+    };
+    let other = String::from_utf8(bytes.to_vec())
+        .unwrap()
+        .replace("hello", "jello");
+    contents[1] = Found::Here {
+        salt,
+        bytes: Arc::from(other.into_bytes()),
+    };
+    assert_eq!(
+        Event::decode(9, 1, &encoded.body, contents.clone())
+            .unwrap()
+            .texts()[1]
+            .held,
+        Held::Lost
+    );
+    // Nor are the same bytes under another salt.
+    contents[1] = Found::Here {
+        salt: [99; 16],
+        bytes,
+    };
+    assert_eq!(
+        Event::decode(9, 1, &encoded.body, contents)
+            .unwrap()
+            .texts()[1]
+            .held,
+        Held::Lost
+    );
+}
+
+#[test]
 fn lost_and_erased_texts_stay_so() {
     let mut event = message();
     event.unseal();

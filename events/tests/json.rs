@@ -333,6 +333,18 @@ fn lines_have_no_breaks() {
 }
 
 #[test]
+fn depth_costs_nothing() {
+    let deep = format!("{}1{}", "[".repeat(200_000), "]".repeat(200_000));
+    let mut event = host(&format!(
+        r#"{{"type":"message","role":"user","content":[{deep}],"x":{deep}}}"#
+    ));
+    let line = event.to_json(Seq(0), None);
+    assert_eq!(Event::from_log_json(&line).unwrap().event, event);
+    event.seal(&mut || [1; 16]);
+    assert!(event.encode().is_ok());
+}
+
+#[test]
 fn drafts() {
     let draft = Draft::from_json(
         r#"{"type":"draft","response":"r","index":2,"block":{"type":"text","text":"ab"}}"#,

@@ -143,13 +143,15 @@ impl Line {
 
 /// Between the tokens of JSON a line break says no more than a space; inside strings it cannot stand.
 fn push_flat(out: &mut String, raw: &str) {
-    out.extend(raw.chars().map(|letter| {
-        if matches!(letter, '\n' | '\r') {
-            ' '
-        } else {
-            letter
-        }
-    }));
+    let mut lines = raw.split(['\n', '\r']);
+    lines
+        .next()
+        .into_iter()
+        .for_each(|first| out.push_str(first));
+    for line in lines {
+        out.push(' ');
+        out.push_str(line);
+    }
 }
 
 /// The JSON of a text that is at hand.
