@@ -1,7 +1,7 @@
 //! Token counts of blocks: the log's where it has them, else counted now and remembered until the next `prepare` logs them.
 
 use super::tokenizer;
-use recount_events::{Block, BlockId, BlockKind, Body, Content, Event, Format, ImageFacts, Seq};
+use recount_events::{Block, BlockId, BlockKind, Body, Content, Event, Format, ImageFacts};
 use recount_projections::{Counts, State};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -104,11 +104,6 @@ pub(crate) fn block_of(event: &Event, id: BlockId) -> Option<(Format, &Block)> {
         .blocks
         .get(id.index as usize)
         .map(|block| (content.format, block))
-}
-
-/// Content of an event at a position.
-pub(crate) fn seq_block(seq: Seq, index: u32) -> BlockId {
-    BlockId { seq, index }
 }
 
 fn words(bytes: &[u8]) -> u64 {

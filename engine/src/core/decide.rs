@@ -148,7 +148,7 @@ fn take(
         (Ok(admitted), _) => admitted,
         (Err(misfit), Some(copy)) => {
             decision.kept.push((index, misfit.problem.to_string()));
-            return keep(decision, copy, salts);
+            return keep(decision, &copy, salts);
         }
         (Err(misfit), None) => {
             let place = (strict == Strict::Host).then_some(index as u64);
@@ -171,18 +171,22 @@ fn take(
     Ok(())
 }
 
-/// Keeps a foreign event that does not fit word for word, in its place.
-fn keep(decision: &mut Decision, event: Event, salts: Salts<'_>) -> Result<(), Error> {
-    let seq = decision.state.head().map_or(Seq(0), Seq::next);
+/// A foreign event that does not fit, word for word, for the position after the head.
+pub(crate) fn kept(state: &State, event: &Event) -> Event {
+    let seq = state.head().map_or(Seq(0), Seq::next);
     let raw = Text::json(&event.to_json(seq, None));
     let name = Text::plain(&format!("recount/misfit/{}", event.body.name()));
     let body = Body::Kept(recount_events::Kept { name, raw });
-    let mut kept = Event {
+    Event {
         at: event.at,
         body,
         because: None,
         extra: None,
-    };
+    }
+}
+
+fn keep(decision: &mut Decision, event: &Event, salts: Salts<'_>) -> Result<(), Error> {
+    let mut kept = kept(&decision.state, event);
     kept.seal(salts);
     let admitted = decision
         .state

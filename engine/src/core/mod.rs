@@ -18,7 +18,7 @@ mod views;
 
 pub(crate) use commit::{Durable, Pending};
 pub(crate) use counts::{Counting, block_of};
-pub(crate) use decide::{Decision, Input};
+pub(crate) use decide::{Decision, Input, kept};
 pub(crate) use drafts::Drafts;
 pub(crate) use keys::{Key, Keys, Repeat};
 pub(crate) use meter::{Meter, issued_of, scaled};

@@ -200,12 +200,6 @@ impl Slot {
         });
         Held { slot: self, guard }
     }
-
-    /// Locks the session if nobody else does.
-    pub(crate) fn try_hold(&self) -> Option<Held<'_>> {
-        let guard = self.live.try_lock().ok()?;
-        Some(Held { slot: self, guard })
-    }
 }
 
 /// Drops the older half of the sessions that nobody uses and that hold nothing which the log does not have.

@@ -1,14 +1,137 @@
 //! Archives out.
 
 use super::engine::Engine;
-use crate::{Error, api};
+use super::load::{Read, no_session};
+use super::{project, stream};
+use crate::{Error, ErrorKind, api};
+use recount_events::{Digest, Event, Found, Seq};
+use recount_transcripts::archive::{self, Entry, Header, Trailer};
+use recount_wal::{Record, Stored};
+use std::path::Path;
+
+/// The longest archive that is handed out inside an answer, in bytes.
+const INSIDE: usize = 24 << 20;
+
+/// An archive as it grows.
+struct Writing {
+    text: String,
+    count: u64,
+    head: Option<Digest>,
+    notes: Vec<String>,
+}
 
 impl Engine {
-    /// Writes a session as a lossless archive.
+    /// Writes a session as a lossless archive: its records bit for bit, what a fork inherits included.
     ///
     /// # Errors
-    /// `not_found`, `io`.
-    pub fn export(&self, _ask: &api::Export) -> Result<api::Exported, Error> {
-        Err(Error::invalid("not built yet"))
+    /// `not_found`, `io`; `too_large` for an answer without a file.
+    pub fn export(&self, ask: &api::Export) -> Result<api::Exported, Error> {
+        let dir = &*self.inner;
+        if let Some(format) = ask
+            .format
+            .as_deref()
+            .filter(|format| !["recount", "recount-archive"].contains(format))
+        {
+            return Err(Error::invalid(format!(
+                "there is no such format to export; format={format:?}"
+            ))
+            .with_field("format")
+            .with_next("name recount, or none"));
+        }
+        super::directory::check_name(&ask.session)?;
+        let log = dir.log()?;
+        let id = dir.stream(&ask.session);
+        let head = log
+            .heads(id)
+            .ok_or_else(|| no_session(&ask.session))?
+            .accepted;
+        let text = archive::header(&Header {
+            session: ask.session.clone(),
+            first: Seq(0),
+        });
+        let mut writing = Writing {
+            text,
+            count: 0,
+            head: None,
+            notes: Vec::new(),
+        };
+        stream::visit(dir, &log, id, 0, head, &mut |read| {
+            writing.take(read);
+            Ok(())
+        })?;
+        writing.text.push_str(&archive::trailer(&Trailer {
+            count: writing.count,
+            head: writing.head,
+        }));
+        hand_out(ask, writing)
     }
+}
+
+impl Writing {
+    fn take(&mut self, read: Read) {
+        match read {
+            Read::Event(event, record) => self.record(&record, Some(&event)),
+            Read::Unreadable(record) => self.record(&record, None),
+            Read::Gap(gap) => {
+                self.notes.push(format!(
+                    "damaged positions are not in the archive; first={} last={}",
+                    gap.first, gap.last
+                ));
+            }
+        }
+    }
+
+    fn record(&mut self, record: &Record, event: Option<&Event>) {
+        let digest = Digest(record.digest.0);
+        let entry = Entry {
+            seq: Seq(record.seq),
+            digest,
+            kind: record.kind,
+            schema: record.schema,
+            body: record.body.clone(),
+            contents: record.contents.iter().map(found).collect(),
+        };
+        let shown = event.map(|event| event.to_json(entry.seq, Some(&digest)));
+        self.text.push_str(&archive::line(&entry, shown.as_deref()));
+        self.count = self.count.saturating_add(1);
+        self.head = Some(digest);
+    }
+}
+
+fn found(stored: &Stored) -> Found {
+    match stored {
+        Stored::Here(content) => Found::Here {
+            salt: content.salt,
+            bytes: content.bytes.clone(),
+        },
+        Stored::Lost => Found::Lost,
+        Stored::Erased => Found::Erased,
+    }
+}
+
+fn hand_out(ask: &api::Export, writing: Writing) -> Result<api::Exported, Error> {
+    let bytes = writing.text.len();
+    let mut exported = api::Exported {
+        session: ask.session.clone(),
+        format: "recount-archive".to_owned(),
+        events: writing.count,
+        bytes: bytes as u64,
+        notes: writing.notes,
+        ..api::Exported::default()
+    };
+    match &ask.path {
+        Some(path) => {
+            project::write_private(Path::new(path), writing.text.as_bytes())?;
+            exported.path = Some(path.clone());
+        }
+        None if bytes > INSIDE => {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("the archive is too long for an answer; bytes={bytes} limit={INSIDE}"),
+            )
+            .with_next("name a file with path"));
+        }
+        None => exported.text = Some(writing.text),
+    }
+    Ok(exported)
 }

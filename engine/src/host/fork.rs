@@ -46,6 +46,15 @@ impl Engine {
     }
 }
 
+/// Makes the fork in the place of a session that is held; the parent is another one.
+pub(super) fn under(dir: &Directory, child: &mut Held<'_>, ask: &api::Fork) -> Result<(), Error> {
+    let done = origin(dir, ask).and_then(|origin| begin(dir, child, ask, origin, None));
+    if done.is_err() {
+        child.forget();
+    }
+    done.map(|_| ())
+}
+
 fn fork_key(dir: &Directory, key: &str, ask: &api::Fork) -> Key {
     let at = serde_json::to_vec(&ask.at).unwrap_or_default();
     Key::new(

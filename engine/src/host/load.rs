@@ -41,11 +41,8 @@ pub(super) fn read(
     })
 }
 
-fn decode(mut record: Box<Record>) -> Read {
-    let contents = std::mem::take(&mut record.contents)
-        .into_iter()
-        .map(found)
-        .collect();
+fn decode(record: Box<Record>) -> Read {
+    let contents = record.contents.iter().cloned().map(found).collect();
     match Event::decode(record.kind, record.schema, &record.body, contents) {
         Ok(event) => Read::Event(Box::new(event), record),
         Err(_) => Read::Unreadable(record),

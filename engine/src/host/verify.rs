@@ -97,6 +97,28 @@ fn session(dir: &Directory, log: &Wal, name: &str, id: StreamId) -> Result<api::
     Ok(check.done())
 }
 
+/// What does not hold of the prompts that events say were issued.
+pub(super) fn prompts_of(name: &str, events: Vec<Option<Event>>) -> Vec<String> {
+    let found = api::Verified {
+        session: name.to_owned(),
+        ..api::Verified::default()
+    };
+    let erased = events
+        .iter()
+        .flatten()
+        .flat_map(Event::texts)
+        .filter(|text| text.bytes().is_none())
+        .count();
+    let mut check = Check {
+        found,
+        previous: None,
+        erased: erased as u64,
+        events,
+    };
+    check.prompts();
+    check.found.problems
+}
+
 impl Check {
     fn take(&mut self, read: Read) {
         match read {

@@ -1,0 +1,100 @@
+//! Is a recording what a session holds already, more than that, or something else?
+//!
+//! - The recording is admitted once more beside the log, event by event: what admission resolves is part of the comparison.
+
+use super::shift::shift;
+use crate::core::kept;
+use recount_events::{Body, Event, Seq};
+use recount_projections::State;
+
+/// The part of a recording that a session holds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// How many of its events.
+    pub(super) count: usize,
+    /// Positions of `forked` events, which the recording does not know.
+    forks: Vec<Seq>,
+}
+
+impl Known {
+    /// An event of the recording with its positions as the session counts.
+    pub(super) fn shifted(&self, event: Event) -> Event {
+        self.forks
+            .iter()
+            .fold(event, |event, fork| shift(event, *fork))
+    }
+}
+
+/// How a recording and a session stand to each other.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// Everything is there.
+    Same,
+    /// The session ends within the recording.
+    Grown(Known),
+    /// They part after this position.
+    Differs(Option<Seq>),
+}
+
+/// Compares a recording with a session.
+pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
+    let head = session.head().map_or(0, |head| head.0.saturating_add(1));
+    let mut again = State::new();
+    let mut known = Known::default();
+    for seq in (0..head).map(Seq) {
+        let Some(logged) = session.event(seq).map(|logged| &logged.event) else {
+            return Verdict::Differs(seq.prev());
+        };
+        if let Body::Forked(_) = &logged.body {
+            again = seq
+                .prev()
+                .and_then(|origin| again.fork(origin).ok())
+                .unwrap_or(again);
+            again.retake(logged.clone());
+            known.forks.push(seq);
+            continue;
+        }
+        let Some(event) = recording.get(known.count) else {
+            return Verdict::Same;
+        };
+        if !takes(&mut again, known.shifted(event.clone()), logged) {
+            return Verdict::Differs(seq.prev());
+        }
+        known.count = known.count.saturating_add(1);
+    }
+    if known.count == recording.len() {
+        Verdict::Same
+    } else {
+        Verdict::Grown(known)
+    }
+}
+
+/// Admits an event of the recording if it comes out as the logged one.
+fn takes(state: &mut State, event: Event, logged: &Event) -> bool {
+    let copy = event.clone();
+    let admitted = match state.admit(event) {
+        Ok(admitted) => admitted,
+        Err(misfit) => {
+            let _ = misfit;
+            match state.admit(kept(state, &copy)) {
+                Ok(admitted) => admitted,
+                Err(_) => return false,
+            }
+        }
+    };
+    let same = equal(admitted.event(), logged);
+    if same {
+        state.apply(admitted);
+    }
+    same
+}
+
+/// Equal but for seals.
+fn equal(one: &Event, other: &Event) -> bool {
+    let bare = |event: &Event| {
+        let mut event = event.clone();
+        event.unseal();
+        event
+    };
+    bare(one) == bare(other)
+}
