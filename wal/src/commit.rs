@@ -5,6 +5,7 @@
 //! - A synced append commits inline when the writer is free; otherwise the writer's thread does, and many share a sync.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -154,12 +155,19 @@ impl Shared {
 
     /// Waits until a record is durable; answers the durable head.
     pub(crate) fn sync(&self, stream: StreamId, seq: u64) -> Result<u64, AppendError> {
-        if let Some(durable) = self.durable(stream, seq)? {
-            return Ok(durable);
+        loop {
+            if let Some(durable) = self.durable(stream, seq)? {
+                return Ok(durable);
+            }
+            let mut desk = self.desk()?;
+            // Somebody else may have written it while this one waited for the writer.
+            if let Some(durable) = self.durable(stream, seq)? {
+                return Ok(durable);
+            }
+            if !self.round(&mut desk)? {
+                return Err(self.since(stream, seq));
+            }
         }
-        self.drain()?;
-        self.durable(stream, seq)?
-            .ok_or_else(|| self.since(stream, seq))
     }
 
     /// Writes everything that was accepted; false when the disk refused.
@@ -388,7 +396,12 @@ impl Shared {
             }
         };
         let records: Vec<Record> = chained.zip(placed).map(record).collect();
-        follower.committed(&records);
+        // A follower that dies must not take the log with it; what it follows with is compared at the next open.
+        let told = catch_unwind(AssertUnwindSafe(|| follower.committed(&records)));
+        if told.is_err() {
+            tracing::error!("a follower panicked and is told of nothing more");
+            self.unfollow();
+        }
     }
 
     /// After a refusal: what was promised stays, in order; what was not, and has nothing promised behind it, is undone.

@@ -5,20 +5,19 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::commit::Shared;
-use crate::disk::{SegmentFile, read_up_to};
+use crate::disk::SegmentFile;
 use crate::format::ALIGN;
 use crate::format::frame::Frame;
 use crate::format::head::FrameKind;
 use crate::index::{Index, Stream};
 use crate::record::{Place, Record, StreamId, StreamInfo};
 use crate::segment::source::Source;
+use crate::segment::window::Window;
 use crate::store::{Segments, SourceError, VisitRecord};
 
-/// Bytes read at once by a scan.
-const WINDOW: usize = 256 << 10;
 /// Places looked up at once by a read.
 const LOOKED_UP: usize = 256;
 
@@ -67,7 +66,8 @@ impl Segments for Feed {
                 segment = number.checked_add(1);
                 continue;
             };
-            let window = Window::new(file);
+            let refused = |error| SourceError(format!("{error} segment={number}"));
+            let window = Window::new(file).map_err(refused)?;
             for (offset, stream, seq) in frames {
                 let place = Place {
                     segment: number,
@@ -202,64 +202,4 @@ fn in_segment(index: &Index, segment: u64) -> Vec<(u64, StreamId, u64)> {
     }
     frames.sort_unstable();
     frames
-}
-
-/// A file read in large pieces, for a scan from front to back.
-#[derive(Debug)]
-struct Window {
-    file: Arc<dyn SegmentFile>,
-    held: Mutex<(u64, Vec<u8>)>,
-}
-
-impl Window {
-    fn new(file: Arc<dyn SegmentFile>) -> Window {
-        Window {
-            file,
-            held: Mutex::new((0, Vec::new())),
-        }
-    }
-}
-
-impl SegmentFile for Window {
-    fn write_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        if buffer.len() > WINDOW {
-            return self.file.read_at(buffer, offset);
-        }
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if piece(&held, offset, buffer.len()).is_none() {
-            *held = (
-                offset,
-                read_up_to(self.file.as_ref(), offset, WINDOW as u64)?,
-            );
-        }
-        // Only the file's end makes it shorter than asked now.
-        let bytes = piece(&held, offset, buffer.len()).unwrap_or(&held.1);
-        let bytes = bytes.get(..buffer.len()).unwrap_or(bytes);
-        buffer
-            .iter_mut()
-            .zip(bytes)
-            .for_each(|(to, from)| *to = *from);
-        Ok(bytes.len())
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-
-    fn truncate(&self, _length: u64) -> io::Result<()> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-}
-
-fn piece(held: &(u64, Vec<u8>), offset: u64, length: usize) -> Option<&[u8]> {
-    let start = usize::try_from(offset.checked_sub(held.0)?).ok()?;
-    held.1.get(start..start.checked_add(length)?)
 }

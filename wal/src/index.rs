@@ -121,11 +121,10 @@ impl Index {
                 .runs
                 .into_iter()
                 .filter(|run| known.is_none_or(|known| run.first >= known));
-            let before = stream.stretches.len();
             stream
                 .stretches
                 .extend(runs.map(|run| Stretch { segment, run }));
-            if stream.stretches.len() > before {
+            if part.head >= stream.head && part.digest != RecordDigest::ROOT {
                 (stream.digest, stream.time) = (part.digest, part.time);
             }
             stream.head = stream.head.max(part.head);

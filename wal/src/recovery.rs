@@ -20,6 +20,7 @@ use crate::recovered::{Cut, Damage, Recovered, State};
 use crate::segment::judge::{Judged, judge};
 use crate::segment::scan::{Scan, scan};
 use crate::segment::source::Source;
+use crate::segment::window::Window;
 
 /// A segment's file, opened.
 #[derive(Clone, Debug)]
@@ -288,7 +289,15 @@ impl Findings {
             Standing::Sealed | Standing::Cut => (u64::MAX, u64::MAX),
             Standing::Last => (u64::MAX, 0),
         };
-        let scan = scan(segment.source(&keys), limit)?;
+        let window = Window::new(Arc::clone(&segment.file))?;
+        let scan = scan(
+            Source {
+                file: &window,
+                segment: segment.number,
+                keys: &keys,
+            },
+            limit,
+        )?;
         let mut judged = judge(&scan, synced);
         for (stream, part) in footer.iter().flat_map(|footer| &footer.streams) {
             judged.parts.seen(*stream, part.head);

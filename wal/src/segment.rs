@@ -3,3 +3,4 @@
 pub(crate) mod judge;
 pub(crate) mod scan;
 pub(crate) mod source;
+pub(crate) mod window;

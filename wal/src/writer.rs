@@ -5,6 +5,8 @@
 //! - A segment's file is never recycled.
 
 mod group;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::io;

@@ -36,7 +36,7 @@ fn found(disk: &SimulatedDisk, number: u8) -> Vec<u64> {
 
 #[test]
 fn a_write_that_fails_leaves_nothing() {
-    for short in [0, 1, 100, 400] {
+    for short in [0, 1, 100, 400, 100_000] {
         let disk = SimulatedDisk::new();
         let wal = started(&disk);
         disk.fail(Fault {

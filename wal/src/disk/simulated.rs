@@ -37,7 +37,7 @@ pub struct Fault {
     pub times: u64,
     /// The error they answer.
     pub kind: io::ErrorKind,
-    /// Of a failing write, how many bytes are written all the same.
+    /// Of a failing write, how many bytes are written, durably, all the same.
     pub short: usize,
 }
 
@@ -369,6 +369,10 @@ impl SegmentFile for SimulatedFile {
         }
         if let Some(target) = file.now.get_mut(start..end) {
             target.copy_from_slice(written);
+        }
+        if matches!(struck, Err((_, short)) if short > 0 && short != usize::MAX) {
+            // The worst of an ordinary failure: what was written is on the platter before it is cut off again.
+            file.durable.clone_from(&file.now);
         }
         struck.map_err(|(error, _)| error)
     }

@@ -28,10 +28,11 @@ impl Run {
 /// What a segment holds of one stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
+    /// The stream's first seq, if it begins here from an origin; else 0.
     pub(crate) first: u64,
     pub(crate) head: u64,
     pub(crate) time: u64,
-    /// Digest of the last record that could be read.
+    /// Digest of the last record whose head could be read; zeros when there is none.
     pub(crate) digest: RecordDigest,
     pub(crate) runs: Vec<Run>,
 }
@@ -57,7 +58,7 @@ impl Parts {
         let part = self
             .streams
             .entry(head.stream)
-            .or_insert_with(|| Part::starting(head.seq));
+            .or_insert_with(|| Part::of(head));
         if !part.runs.is_empty() && head.seq <= part.head {
             return; // a seq is never given twice: what was read first stands
         }
@@ -78,8 +79,23 @@ impl Parts {
         let part = self
             .streams
             .entry(stream)
-            .or_insert_with(|| Part::starting(seq));
+            .or_insert_with(|| Part::starting(0, seq));
         part.head = part.head.max(seq);
+    }
+
+    /// Notes a record whose head verifies though its body does not: the chain goes on from it.
+    pub(crate) fn lost(&mut self, head: &Head) {
+        self.streams
+            .entry(head.stream)
+            .or_insert_with(|| Part::of(head));
+        self.seen(head.stream, head.seq);
+        if let Some(part) = self
+            .streams
+            .get_mut(&head.stream)
+            .filter(|part| part.head == head.seq)
+        {
+            (part.digest, part.time) = (head.digest, head.time);
+        }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -124,10 +140,14 @@ impl Parts {
 }
 
 impl Part {
-    fn starting(seq: u64) -> Part {
+    fn of(head: &Head) -> Part {
+        Part::starting(if head.origin { head.seq } else { 0 }, head.seq)
+    }
+
+    fn starting(first: u64, head: u64) -> Part {
         Part {
-            first: seq,
-            head: seq,
+            first,
+            head,
             time: 0,
             digest: RecordDigest::ROOT,
             runs: Vec::new(),

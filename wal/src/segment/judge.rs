@@ -127,7 +127,7 @@ fn sum_up(kept: &[Item], judged: &mut Judged) {
                 hole(item, judged);
                 hole_before = true;
                 if head.frame == FrameKind::Record {
-                    judged.parts.seen(head.stream, head.seq);
+                    judged.parts.lost(head);
                 }
             }
             Found::Junk => {
