@@ -65,6 +65,12 @@ fn result(uuid: &str, follows: &str, id: &str) -> String {
     )
 }
 
+fn replaced(id: &str) -> String {
+    format!(
+        r#"{{"type":"content-replacement","uuid":"x{id}","replacements":[{{"kind":"tool-result","toolUseId":"{id}","replacement":"short"}}]}}"#
+    )
+}
+
 fn other(kind: &str, uuid: &str, follows: &str, rest: &str) -> String {
     let parent = parent(follows);
     format!(r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent}{rest}}}"#)
@@ -134,7 +140,9 @@ fn parallel_calls_with_hooks_are_one_line() {
         model("b2", "b", "n", &text("really")),
         user("u2", "b2", "thanks"),
     ];
-    assert_eq!(rollbacks(&import(&lines)), Vec::<String>::new());
+    let import = import(&lines);
+    assert_eq!(rollbacks(&import), Vec::<String>::new());
+    assert_eq!(import.report.types["progress/hook_progress"], 1);
 }
 
 #[test]
@@ -181,6 +189,31 @@ fn lines_of_a_response_may_all_follow_the_prompt() {
         model("a2", "u", "m", &text("y")),
     ];
     assert_eq!(rollbacks(&import(&lines)), Vec::<String>::new());
+}
+
+#[test]
+fn what_stands_before_two_lines_of_a_response_is_not_overlooked() {
+    let lines = [
+        user("u", "", "hi"),
+        model("x", "u", "m1", &text("first try")),
+        model("a1", "x", "m2", &text("y")),
+        model("a2", "a1", "m2", &text("y")),
+        model("a3", "u", "m2", &text("z")),
+    ];
+    assert_eq!(rollbacks(&import(&lines)), ["rollback 1"]);
+}
+
+#[test]
+fn a_branch_that_is_taken_up_again_has_all_that_it_had() {
+    let lines = [
+        user("u", "", "hi"),              // 1
+        model("a", "u", "m", &call("c")), // 2
+        result("r", "a", "c"),            // 3
+        replaced("c"),                    // 4
+        user("u2", "", "something else"), // 5, 6
+        user("u3", "r", "after all"),
+    ];
+    assert_eq!(rollbacks(&import(&lines)), ["rollback 0", "rollback 4"]);
 }
 
 #[test]
@@ -511,11 +544,6 @@ fn a_summary_of_another_file_is_a_message() {
 
 #[test]
 fn results_give_way_to_what_replaced_them() {
-    let replaced = |id: &str| {
-        format!(
-            r#"{{"type":"content-replacement","uuid":"x{id}","replacements":[{{"kind":"tool-result","toolUseId":"{id}","replacement":"short"}}]}}"#
-        )
-    };
     let lines = [
         user("u", "", "hi"),
         model("a", "u", "m", &call("c")),
@@ -605,6 +633,14 @@ fn injected_text_is_nobodys_turn() {
         })
         .collect();
     assert_eq!(authored, [None, Some(false), Some(false), None]);
+    // Who wrote a message with results is for the fold to say, together with what the results answer.
+    let meta =
+        result("r", "", "c").replace("\"type\":\"user\"", "\"isMeta\":true,\"type\":\"user\"");
+    let import = import(&[meta]);
+    let Body::Message(message) = &import.sessions[0].events[1].event.body else {
+        panic!()
+    };
+    assert_eq!(message.authored, None);
 }
 
 fn side(line: &str) -> String {
