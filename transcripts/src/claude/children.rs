@@ -270,7 +270,7 @@ fn is_agent_file(name: &str) -> bool {
     name.starts_with("agent-") && name.ends_with(".jsonl")
 }
 
-/// A helper that writes summaries is a side session, any other agent a sub-agent's.
+/// An agent that writes summaries has a side session, any other one a sub-agent's.
 fn kind_of(name: &str) -> SessionKind {
     let stem = name.rsplit('/').next().unwrap_or(name);
     if stem.starts_with("agent-acompact") {
