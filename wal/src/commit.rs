@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     failing: AtomicBool,
     closing: AtomicBool,
     backlog_limit: u64,
-    follower: Mutex<Option<Arc<dyn Follower>>>,
+    followers: Mutex<Vec<Arc<dyn Follower>>>,
 }
 
 impl Shared {
@@ -80,7 +80,7 @@ impl Shared {
             failing: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             backlog_limit,
-            follower: Mutex::new(None),
+            followers: Mutex::new(Vec::new()),
         }
     }
 
@@ -112,15 +112,18 @@ impl Shared {
     }
 
     pub(crate) fn follow(&self, follower: Arc<dyn Follower>) {
-        *self.follower.lock().unwrap_or_else(PoisonError::into_inner) = Some(follower);
+        self.followers().push(follower);
+    }
+
+    fn followers(&self) -> MutexGuard<'_, Vec<Arc<dyn Follower>>> {
+        self.followers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn unfollow(&self) {
-        let follower = {
-            let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
-            follower.take()
-        };
-        drop(follower);
+        let followers = std::mem::take(&mut *self.followers());
+        drop(followers);
     }
 
     pub(crate) fn wake(&self) {
@@ -378,12 +381,10 @@ impl Shared {
     }
 
     fn tell(&self, group: &[Arc<Pending>], placed: Vec<Placed>) {
-        let follower = self
-            .follower
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let Some(follower) = follower else { return };
+        let followers = self.followers().clone();
+        if followers.is_empty() {
+            return;
+        }
         let chained = group
             .iter()
             .flat_map(|pending| pending.records.iter().map(move |record| (pending, record)));
@@ -397,9 +398,11 @@ impl Shared {
         };
         let records: Vec<Record> = chained.zip(placed).map(record).collect();
         // A follower that dies must not take the log with it; what it follows with is compared at the next open.
-        let told = catch_unwind(AssertUnwindSafe(|| follower.committed(&records)));
-        if told.is_err() {
-            tracing::error!("a follower panicked and is told of nothing more");
+        let tell = |follower: &Arc<dyn Follower>| {
+            catch_unwind(AssertUnwindSafe(|| follower.committed(&records))).is_ok()
+        };
+        if !followers.iter().all(tell) {
+            tracing::error!("a follower panicked: nobody is told of anything more");
             self.unfollow();
         }
     }

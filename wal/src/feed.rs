@@ -31,6 +31,10 @@ impl Segments for Feed {
         self.0.look().infos().into_iter().filter(durable).collect()
     }
 
+    fn durable(&self, stream: StreamId) -> Option<u64> {
+        self.0.look().streams.get(&stream)?.durable
+    }
+
     fn read(
         &self,
         stream: StreamId,

@@ -4,7 +4,6 @@
 //! - Contents always come from the segments, each checked against its own checksum.
 
 use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,12 +11,11 @@ use crate::commit::Shared;
 use crate::error::ReadError;
 use crate::feed::Feed;
 use crate::follow::Follower;
-use crate::format::frame::Owner;
-use crate::read::Entries;
+use crate::read::{self, Entries};
 use crate::record::{ContentPlace, Entry, Record, Stored, StreamId};
 use crate::recovered::{Damage, Recovered, State};
-use crate::segment::source::Source;
 use crate::store::{EventLog, Part, StoreOptions};
+use crate::verify::ContentAt;
 
 /// Tells the store of commits.
 pub(crate) struct ToStore(pub(crate) Arc<EventLog>);
@@ -80,6 +78,13 @@ fn report(log: &EventLog, recovered: &mut Recovered) {
     }
 }
 
+/// Whether contents are fetched from the segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Contents {
+    Read,
+    Left,
+}
+
 /// The entries of a stream, in order.
 pub(crate) struct StoredEntries {
     shared: Arc<Shared>,
@@ -88,6 +93,7 @@ pub(crate) struct StoredEntries {
     next: Option<u64>,
     to: u64,
     ready: VecDeque<Record>,
+    contents: Contents,
     /// A stretch that is read from the segments.
     stretch: Option<Entries<Arc<Shared>>>,
 }
@@ -107,7 +113,16 @@ impl StoredEntries {
             next: Some(from),
             to,
             ready: VecDeque::new(),
+            contents: Contents::Read,
             stretch: None,
+        }
+    }
+
+    /// The same entries with their contents left where they are.
+    pub(crate) fn without_contents(self) -> StoredEntries {
+        StoredEntries {
+            contents: Contents::Left,
+            ..self
         }
     }
 
@@ -127,7 +142,11 @@ impl StoredEntries {
             }
             Part::Elsewhere(last) => {
                 let shared = Arc::clone(&self.shared);
-                self.stretch = Some(Entries::new(shared, self.stream, from, last));
+                let entries = Entries::new(shared, self.stream, from, last);
+                self.stretch = Some(match self.contents {
+                    Contents::Read => entries,
+                    Contents::Left => entries.without_contents(),
+                });
                 last
             }
         };
@@ -135,11 +154,11 @@ impl StoredEntries {
         true
     }
 
-    fn with_contents(&mut self, record: Record) -> Result<Entry, ReadError> {
-        let contents = contents(&self.shared, &record);
-        contents
-            .map(|contents| Entry::Record(Box::new(Record { contents, ..record })))
-            .inspect_err(|_| self.next = None)
+    fn entry(&mut self, mut record: Record) -> Result<Entry, ReadError> {
+        if self.contents == Contents::Read {
+            record.contents = contents(&self.shared, &record).inspect_err(|_| self.next = None)?;
+        }
+        Ok(Entry::Record(Box::new(record)))
     }
 }
 
@@ -149,7 +168,7 @@ impl Iterator for StoredEntries {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(record) = self.ready.pop_front() {
-                return Some(self.with_contents(record));
+                return Some(self.entry(record));
             }
             if let Some(entry) = self.stretch.as_mut().and_then(Iterator::next) {
                 if entry.is_err() {
@@ -167,29 +186,12 @@ impl Iterator for StoredEntries {
 
 fn contents(shared: &Shared, record: &Record) -> Result<Vec<Stored>, ReadError> {
     let one = |(index, at): (u32, &ContentPlace)| {
-        let owner = Owner {
+        let of = ContentAt {
             stream: record.stream,
             seq: record.seq,
             index,
         };
-        content(shared, owner, *at).map_err(|source| ReadError::Io {
-            segment: at.place.segment,
-            offset: at.place.offset,
-            source,
-        })
+        read::content(&shared.handles, &shared.keys, of, *at)
     };
     (0..).zip(&record.content_places).map(one).collect()
-}
-
-fn content(shared: &Shared, owner: Owner, at: ContentPlace) -> io::Result<Stored> {
-    let file = match shared.handles.get(at.place.segment) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stored::Lost),
-        other => other?,
-    };
-    let source = Source {
-        file: file.as_ref(),
-        segment: at.place.segment,
-        keys: &shared.keys,
-    };
-    source.content(owner, at)
 }

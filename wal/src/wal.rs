@@ -17,14 +17,14 @@ use crate::format::head::FrameKind;
 use crate::format::{Keys, SEGMENTS};
 use crate::index::Index;
 use crate::lock::Lock;
-use crate::read::{Entries, Handles, Lookup};
+use crate::read::{Handles, Lookup};
 use crate::record::{
     Batch, Class, ContentPlace, Entry, Heads, Receipt, Stored, StreamId, StreamInfo, Tagged,
 };
 use crate::recovered::Recovered;
 use crate::recovery::{Depth, Findings, find, survey};
 use crate::stats::{Counters, Stats};
-use crate::store::{EventLog, StoreOptions};
+use crate::store::{Doubt, EventLog, StoreOptions};
 use crate::stored::{self, StoredEntries};
 use crate::verify::{ContentAt, Verification, verify};
 use crate::writer::{Failure, Start, Writer};
@@ -232,7 +232,8 @@ impl Wal {
         from: u64,
         to: u64,
     ) -> impl Iterator<Item = Result<Entry, ReadError>> + Send + use<> {
-        Entries::new(Arc::clone(&self.shared), stream, from, to).without_contents()
+        let log = self.log.clone();
+        StoredEntries::new(Arc::clone(&self.shared), log, stream, from, to).without_contents()
     }
 
     /// One content, read where its record's `content_places` say that it stands.
@@ -294,6 +295,12 @@ impl Wal {
             self.shared.keys,
             Some(&self.shared.known()),
         )
+    }
+
+    /// Reads the whole store again and compares it with the segments; answers how many records it holds. None without a
+    /// store that serves reads. One that differs is rebuilt.
+    pub fn verify_store(&self) -> Option<Result<u64, Doubt>> {
+        self.log.as_ref().and_then(|log| log.verify())
     }
 
     /// Counters.

@@ -344,6 +344,82 @@ fn tags_are_found_in_the_store() {
 }
 
 #[test]
+fn bodies_are_read_without_contents_and_tags_through_the_log() {
+    let directory = filled();
+    let (wal, _) = open(directory.path());
+    let (bare_wal, expected) = {
+        let copied = tempfile::tempdir().unwrap();
+        copy(directory.path(), copied.path());
+        let (bare, _) = Wal::open_with(copied.path(), options(), None).unwrap();
+        let all: Vec<Entry> = bare
+            .read_bodies(id(2), 0, u64::MAX)
+            .map(Result::unwrap)
+            .collect();
+        (bare, all)
+    };
+    let found: Vec<Entry> = wal
+        .read_bodies(id(2), 0, u64::MAX)
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(found, expected);
+    for entry in &found {
+        let Entry::Record(record) = entry else {
+            panic!("a gap")
+        };
+        for (index, at) in (0..).zip(&record.content_places) {
+            let of = recount_wal::ContentAt {
+                stream: record.stream,
+                seq: record.seq,
+                index,
+            };
+            assert_eq!(
+                wal.content(of, *at).unwrap(),
+                bare_wal.content(of, *at).unwrap()
+            );
+        }
+        if let Some(tag) = record.tag {
+            let start = tag[..16].try_into().unwrap();
+            assert_eq!(
+                wal.find_tag(record.stream, start).unwrap(),
+                bare_wal.find_tag(record.stream, start).unwrap()
+            );
+        }
+    }
+    assert_eq!(wal.verify_store(), Some(Ok(1_200)));
+    assert_eq!(bare_wal.verify_store(), None);
+}
+
+#[test]
+fn a_tag_is_found_as_soon_as_its_batch_is_answered() {
+    let directory = tempfile::tempdir().unwrap();
+    let (wal, _) = open(directory.path());
+    let wal = Arc::new(wal);
+    let writers: Vec<_> = (0..3)
+        .map(|n| {
+            let wal = Arc::clone(&wal);
+            std::thread::spawn(move || {
+                for seq in 0..200 {
+                    let tag = tag(id(n), seq);
+                    let batch = Batch {
+                        stream: id(n),
+                        first: seq,
+                        records: vec![record(seq)],
+                        tag: Some(tag),
+                        origin: None,
+                    };
+                    wal.append(batch, Class::Synced).unwrap();
+                    let found = wal.find_tag(id(n), tag[..16].try_into().unwrap()).unwrap();
+                    assert_eq!(found.map(|found| found.first), Some(seq));
+                }
+            })
+        })
+        .collect();
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().unwrap());
+}
+
+#[test]
 fn many_writers_and_readers_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let (wal, _) = open(directory.path());

@@ -239,6 +239,40 @@ impl Comparison {
     }
 }
 
+/// Compares a store that is in use; answers how many records its rows hold.
+pub(super) fn compare(
+    store: &dyn Store,
+    segments: &dyn Segments,
+    terms: &TermsOf,
+    beat: &dyn Fn(),
+) -> Result<u64, Doubt> {
+    let inventory = take_inventory(store, terms, beat)?;
+    let marks = inventory.cursors.values().flat_map(|cursor| &cursor.marks);
+    let records = marks.map(|mark| mark.last.saturating_sub(mark.first).saturating_add(1));
+    let records = records.fold(0, u64::saturating_add);
+    let mut comparison = Comparison::new(inventory);
+    let mut outcome = Ok(());
+    segments.scan(&mut |record| {
+        beat();
+        match comparison.see(record) {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(doubt) => {
+                outcome = Err(doubt);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    outcome?;
+    let (suspects, ahead) = comparison.finish(&segments.streams());
+    if !ahead.is_empty() {
+        return Err(Doubt::Ahead);
+    }
+    for suspect in suspects {
+        examine(store, segments, suspect)?;
+    }
+    Ok(records)
+}
+
 impl Cursor {
     /// Chunks that end before this record were not completed: the segments lack something there.
     fn pass_before(&mut self, record: &Record, suspects: &mut Vec<Span>) {

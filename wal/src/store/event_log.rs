@@ -98,6 +98,19 @@ impl EventLog {
         }
     }
 
+    /// Reads every row again and compares it with the segments; answers how many records the rows hold, and has the store
+    /// rebuilt when it differs. None while it serves no reads.
+    pub fn verify(&self) -> Option<Result<u64, Doubt>> {
+        // The worker does it between two writes, so that no row changes meanwhile.
+        let answer = self.shared.ask_to_verify();
+        while self.status().state == StoreState::Ready {
+            if let Ok(outcome) = answer.recv_timeout(Duration::from_millis(50)) {
+                return Some(outcome);
+            }
+        }
+        answer.try_recv().ok()
+    }
+
     /// Has the store rebuilt, for instance after a segment was rewritten and places in it changed.
     pub fn rebuild(&self) {
         self.shared.raise(Doubt::Asked);

@@ -178,9 +178,10 @@ impl Live {
         }
     }
 
-    /// Whether records of this stream are still to be fetched.
-    pub(super) fn misses(&self, stream: StreamId) -> bool {
-        self.behind.contains_key(&stream)
+    /// Whether records of this stream up to its durable head are not known here yet.
+    pub(super) fn misses(&self, stream: StreamId, durable: Option<u64>) -> bool {
+        let known = self.streams.get(&stream).map(|known| known.last);
+        self.behind.contains_key(&stream) || known < durable
     }
 
     pub(super) fn is_behind(&self) -> bool {

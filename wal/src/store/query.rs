@@ -154,9 +154,11 @@ impl EventLog {
         let Some(store) = self.usable() else {
             return Found::Unknown;
         };
+        // Asked first: what becomes durable afterwards is not this search's business.
+        let durable = self.shared.segments.durable(stream);
         let (behind, chunks) = {
             let live = self.shared.live();
-            (live.misses(stream), live.newest_first(stream))
+            (live.misses(stream, durable), live.newest_first(stream))
         };
         if behind {
             return Found::Unknown;

@@ -22,6 +22,15 @@ pub trait Segments: Send + Sync {
     /// All streams, each with the seq of its first record and how far it reaches.
     fn streams(&self) -> Vec<StreamInfo>;
 
+    /// The durable head of one stream; none when it has none.
+    fn durable(&self, stream: StreamId) -> Option<u64> {
+        let streams = self.streams();
+        streams
+            .iter()
+            .find(|info| info.stream == stream)
+            .and_then(|info| info.heads.durable)
+    }
+
     /// Visits the intact durable records of one stream from `from` to `to`, both inclusive, in order of seq, until the
     /// visitor breaks. Contents need not be read: only their places are used.
     ///

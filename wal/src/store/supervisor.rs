@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::contract::{Store, StoreError};
 use super::generations::Generations;
@@ -46,6 +46,7 @@ pub(super) struct Shared {
     status: Mutex<StoreStatus>,
     changed: Condvar,
     doubt: Mutex<Option<Doubt>>,
+    asked: Mutex<Option<Sender<Result<u64, Doubt>>>>,
     last_commit: AtomicU64,
     started: Instant,
 }
@@ -82,6 +83,7 @@ impl Shared {
             status: Mutex::new(status),
             changed: Condvar::new(),
             doubt: Mutex::new(None),
+            asked: Mutex::new(None),
             last_commit: AtomicU64::new(0),
             started: Instant::now(),
         }
@@ -194,6 +196,30 @@ impl Shared {
             .is_some()
     }
 
+    /// Has the worker compare the store once more; one request at a time, a second one takes the first one's place.
+    pub(super) fn ask_to_verify(&self) -> Receiver<Result<u64, Doubt>> {
+        let (sender, receiver) = bounded(1);
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        let _live = self.live();
+        self.work.notify_all();
+        receiver
+    }
+
+    /// The request to compare, if there is one.
+    pub(super) fn asked(&self) -> Option<Sender<Result<u64, Doubt>>> {
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+
     /// Waits until there is something to do, or it is time to settle.
     pub(super) fn rest(&self) {
         self.resting.store(true, Ordering::Release);
@@ -201,7 +227,8 @@ impl Shared {
         let idle = live.next_pending().is_none()
             && !live.is_behind()
             && !self.closing.load(Ordering::Acquire)
-            && !self.is_doubted();
+            && !self.is_doubted()
+            && !self.is_asked();
         if idle {
             let pause = self
                 .options

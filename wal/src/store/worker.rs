@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::chunk::Chunk;
-use super::compare::{Comparison, Seen, Tail, examine, take_inventory};
+use super::compare::{Comparison, Seen, Tail, compare, examine, take_inventory};
 use super::contract::{Order, Store, StoreError, Table};
 use super::generations::Generations;
 use super::layout::{ABOUT, about_row, chunk_key, rows_of};
@@ -271,6 +271,12 @@ impl Worker {
         let mut ready = false;
         loop {
             self.beat();
+            if let Some(answer) = self.shared.asked().filter(|_| ready) {
+                let outcome = self.verify(&**store);
+                // Whoever asked may have gone.
+                let _ = answer.send(outcome.clone());
+                outcome?;
+            }
             match self.next_step(ready)? {
                 Step::Write(chunk, tail) => self.write(&**store, &chunk, tail)?,
                 Step::Fetch(stream, from, to) => self.fetch(stream, from, to)?,
@@ -288,6 +294,12 @@ impl Worker {
                 Step::Close => return self.flush(&**store),
             }
         }
+    }
+
+    fn verify(&self, store: &dyn Store) -> Result<u64, Doubt> {
+        compare(store, &*self.shared.segments, &self.shared.terms, &|| {
+            self.beat()
+        })
     }
 
     fn next_step(&self, ready: bool) -> Result<Step, Doubt> {

@@ -349,3 +349,26 @@ fn other_terms_rebuild_it() {
     assert_eq!(store.status().rebuilt, Some(Doubt::Foreign));
     assert_eq!(store.find_term(id(0), [3; 16]), Found::At(227));
 }
+
+#[test]
+fn verification_finds_what_changed_under_a_running_store() {
+    let case = Case::new();
+    let store = ready(case.path(), &case.log);
+    assert_eq!(store.verify(), Some(Ok(700)));
+    store.committed(&case.log.grow(3, 50));
+    assert!(matches!(store.verify(), Some(Ok(700..))));
+    let published = store.shared.published().unwrap();
+    let (key, _) = first_row(&*published, Table::Chunk);
+    published
+        .put(&[Row {
+            table: Table::Chunk,
+            key,
+            value: None,
+        }])
+        .unwrap();
+    drop(published);
+    assert!(matches!(store.verify(), Some(Err(Doubt::Differs { .. }))));
+    super::follow::wait_until(|| store.status().rebuilt.is_some());
+    assert!(store.wait_ready(LONG));
+    assert_equal(&store, &case.log, 750);
+}
