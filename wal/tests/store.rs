@@ -1,10 +1,6 @@
 //! The log with its store: it reads like the log without one, whatever happened to the store.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "helpers of tests are tests"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
