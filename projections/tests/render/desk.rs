@@ -95,7 +95,7 @@ impl Desk {
             Body::ToolResult(result) => {
                 let block = result
                     .block
-                    .or_else(|| self.open(&result.call.as_ref().unwrap().as_str().unwrap()))
+                    .or_else(|| self.open(result.call.as_ref().unwrap().as_str().unwrap()))
                     .unwrap();
                 return touched(self.answer(
                     block,

@@ -274,3 +274,35 @@ proptest! {
         }
     }
 }
+
+/// A step that is rare in the generator: a paused server call stands only while it is last.
+#[test]
+fn a_paused_call_is_written_again_when_something_follows_or_goes() {
+    let mut desk = Desk::new();
+    desk.log(&format!(r#"{{"type":"tools","tools":{}}}"#, TOOLS[1]));
+    desk.says("go");
+    let call = BLOCKS[4];
+    desk.log(&format!(
+        r#"{{"type":"message","role":"assistant","stop":"pause_turn","content":[{call}]}}"#
+    ));
+    let prompt = start(&desk, Wire::Anthropic);
+    equal(&desk, &prompt, Wire::Anthropic);
+    let steps = [
+        Step::Say(0),
+        Step::Delete {
+            first: 4,
+            length: 0,
+        },
+        Step::Inject(true, 0),
+        Step::Inject(true, 1),
+    ];
+    let mut prompt = prompt;
+    let mut stands = Vec::new();
+    for step in &steps {
+        let change = take(&mut desk, step);
+        prompt = grow(&desk, &prompt, Wire::Anthropic, change);
+        equal(&desk, &prompt, Wire::Anthropic);
+        stands.push(desk.messages().contains(call));
+    }
+    assert_eq!(stands, [false, true, false, true]);
+}
