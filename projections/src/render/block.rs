@@ -238,6 +238,9 @@ fn document(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block, raw: &st
     if pen.context.chat() && setting.pictures() && kind != "search_result" {
         return chat_document(pen, setting, raw);
     }
+    if setting.format != Format::Anthropic {
+        return stand_in(pen, setting, "\"[document]\"", RepairKind::Kind);
+    }
     other(pen, setting, block, raw);
 }
 

@@ -23,15 +23,15 @@ pub(crate) struct Context<'a> {
     pub(crate) tools: Arc<BTreeSet<String>>,
     /// The entry behind which nothing stands.
     pub(crate) last: Option<Seq>,
-    /// The newest entry that is not a unit.
-    pub(crate) other: Option<Seq>,
+    /// Where the turn begins that the newest responses belong to.
+    pub(crate) turn: Option<Seq>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(
         request: &Request<'a>,
         tools: Arc<BTreeSet<String>>,
-        other: Option<Seq>,
+        turn: Option<Seq>,
         off: bool,
     ) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl<'a> Context<'a> {
             off,
             tools,
             last: last(request.timeline),
-            other,
+            turn,
         }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Context<'a> {
     pub(crate) fn keeps(&self, key: Seq) -> bool {
         match self.profile.thinking.keeps {
             Keeps::All => true,
-            Keeps::Last => self.other.is_none_or(|other| key > other),
+            Keeps::Last => self.turn.is_none_or(|turn| key > turn),
             Keeps::None => false,
         }
     }

@@ -1,6 +1,7 @@
 //! The entries of what is shown, one by one, and the tail injections behind them.
 
 use crate::render::block::{self, Place, Setting, wrapped};
+use crate::render::body::Shape;
 use crate::render::context::Context;
 use crate::render::json::{inside, text_block, token_or_mark};
 use crate::render::pen::{Draft, Pen};
@@ -25,10 +26,11 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &S
     let first = pen.first;
     match shown {
         Shown::Unit(unit) => after_unit(track, key, unit, first),
-        _ => {
-            track.sums.other = Some(key);
+        Shown::Said(_) | Shown::Summary(_) if track.sums.pieces > before.pieces => {
+            track.sums.turn = Some(key);
             track.sums.bare = None;
         }
+        _ => {}
     }
     let (thinks, paused) = match shown {
         Shown::Unit(unit) => (thinks(unit), speech::paused(unit)),
@@ -41,6 +43,15 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &S
         paused,
     });
     track.entries = track.sums.clone();
+}
+
+/// A turn begins with this entry: it shows something and is neither a response nor an injection.
+pub(crate) fn begins_turn(context: &Context<'_>, key: Seq, shown: &Shown) -> bool {
+    let mut scratch = Track::new(Shape::new(context.wire));
+    if let Shown::Said(_) | Shown::Summary(_) = shown {
+        show(context, &mut scratch, key, shown);
+    }
+    scratch.sums.turn.is_some()
 }
 
 fn after_unit(track: &mut Track, key: Seq, unit: &Unit, first: Option<bool>) {

@@ -9,7 +9,7 @@ use crate::render::context::{self, Context};
 use crate::render::params::{self, Asked};
 use crate::render::track::{Sums, Track};
 use crate::render::{Projection, Repair, RepairKind, Request, entry, header, outcome};
-use crate::timeline::{Logged, Shown, Timeline};
+use crate::timeline::Logged;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -44,8 +44,8 @@ impl Prompt {
     #[must_use]
     pub fn render(request: &Request<'_>) -> Self {
         let names = Arc::new(header::names(request));
-        let other = newest_other(request.timeline, None);
-        let context = Context::new(request, Arc::clone(&names), other, false);
+        let turn = turn_start(request, &names, None);
+        let context = Context::new(request, Arc::clone(&names), turn, false);
         let mut with = Track::new(Shape::new(context.wire));
         header::show(&context, &mut with, request);
         write(&context, &mut with, None);
@@ -64,7 +64,7 @@ impl Prompt {
             without: None,
             last: context.last,
         };
-        prompt.turned_off(request, other)
+        prompt.turned_off(request, turn)
     }
 
     /// The prompt after a change of the timeline: keeps the pieces before the first touched key of `shown` (`None`: no entry changed),
@@ -74,20 +74,19 @@ impl Prompt {
         if !self.head.fits(request, header) {
             return Self::render(request);
         }
-        let other = match touched {
-            None => self.with.entries.other,
-            Some(key) => {
-                newest_other(request.timeline, Some(key)).or_else(|| self.with.before(key).other)
-            }
+        let turn = match touched {
+            None => self.with.entries.turn,
+            Some(key) => turn_start(request, &self.head.names, Some(key))
+                .or_else(|| self.with.before(key).turn),
         };
-        let context = Context::new(request, Arc::clone(&self.head.names), other, false);
+        let context = Context::new(request, Arc::clone(&self.head.names), turn, false);
         let from = self.first_changed(&context, touched);
         let mut with = self.with.clone();
         rewrite(&context, &mut with, from);
         let without = self.without.clone().map(|mut without| {
             let context = Context {
                 off: true,
-                ..context_again(request, &self.head.names, other)
+                ..context_again(request, &self.head.names, turn)
             };
             rewrite(&context, &mut without, from);
             without
@@ -99,7 +98,7 @@ impl Prompt {
             without,
             last: context.last,
         };
-        prompt.turned_off(request, other)
+        prompt.turned_off(request, turn)
     }
 
     /// The first entry that has to be written again: the touched one, or one before it that looks otherwise because of what now
@@ -112,9 +111,9 @@ impl Prompt {
             ends.filter(|key| self.with.mark(*key).is_some_and(|mark| mark.paused))
                 .for_each(&mut also);
         }
-        let before = self.with.entries.other;
-        if context.profile.thinking.keeps == Keeps::Last && before != context.other {
-            self.first_thinking(before.min(context.other))
+        let before = self.with.entries.turn;
+        if context.profile.thinking.keeps == Keeps::Last && before != context.turn {
+            self.first_thinking(before.min(context.turn))
                 .into_iter()
                 .for_each(&mut also);
         }
@@ -131,7 +130,7 @@ impl Prompt {
     }
 
     /// Turns thinking off where the open loop asks for that, on again where it does not.
-    fn turned_off(mut self, request: &Request<'_>, other: Option<Seq>) -> Self {
+    fn turned_off(mut self, request: &Request<'_>, turn: Option<Seq>) -> Self {
         let bare = self.bare();
         self.without = match (bare, self.without.take()) {
             (None, _) => None,
@@ -139,7 +138,7 @@ impl Prompt {
             (Some(_), None) => {
                 let context = Context {
                     off: true,
-                    ..context_again(request, &self.head.names, other)
+                    ..context_again(request, &self.head.names, turn)
                 };
                 let mut without = self.with.clone();
                 rewrite(&context, &mut without, self.with.entries.thinks);
@@ -239,9 +238,9 @@ impl Head {
     }
 }
 
-fn same(one: &Option<Arc<Logged>>, other: &Option<Arc<Logged>>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+fn same(one: &Option<Arc<Logged>>, turn: &Option<Arc<Logged>>) -> bool {
+    match (one, turn) {
+        (Some(one), Some(turn)) => Arc::ptr_eq(one, turn),
         (None, None) => true,
         _ => false,
     }
@@ -250,16 +249,22 @@ fn same(one: &Option<Arc<Logged>>, other: &Option<Arc<Logged>>) -> bool {
 fn context_again<'a>(
     request: &Request<'a>,
     names: &Arc<BTreeSet<String>>,
-    other: Option<Seq>,
+    turn: Option<Seq>,
 ) -> Context<'a> {
-    Context::new(request, Arc::clone(names), other, true)
+    Context::new(request, Arc::clone(names), turn, true)
 }
 
-/// The newest entry that is not a unit, among those from this key on.
-fn newest_other(timeline: &Timeline, from: Option<Seq>) -> Option<Seq> {
-    let mut newest_first = timeline.shown.range(from.unwrap_or(Seq(0))..).rev();
+/// Where the turn begins that the newest responses belong to, looked for from this key on: the newest entry that shows something and is
+/// neither a response nor an injection.
+fn turn_start(
+    request: &Request<'_>,
+    names: &Arc<BTreeSet<String>>,
+    from: Option<Seq>,
+) -> Option<Seq> {
+    let context = Context::new(request, Arc::clone(names), None, false);
+    let mut newest_first = request.timeline.shown.range(from.unwrap_or(Seq(0))..).rev();
     newest_first
-        .find(|(_, shown)| !matches!(shown, Shown::Unit(_)))
+        .find(|(key, shown)| entry::begins_turn(&context, **key, shown))
         .map(|(key, _)| *key)
 }
 

@@ -255,6 +255,7 @@ fn item(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
                 Native::Text => stand_in(pen, raw_token(raw)).map(|token| made_text(&token)),
             }
         }
+        BlockKind::Document => stand_in(pen, "\"[document]\"").map(|token| made_text(&token)),
         _ => stand_in(pen, raw_token(raw)).map(|token| made_text(&token)),
     }
 }

@@ -119,7 +119,7 @@ impl Speech<'_> {
         let chat = pen.context.chat();
         let name = name(pen, &facts.name, if chat { 64 } else { 128 });
         let json = if chat {
-            chat_call(pen, &id, &name, facts.input)
+            chat_call(pen, &id, &name, facts.input, setting.format)
         } else if setting.format == Format::Anthropic {
             native_call(pen, raw, &id, &name)
         } else {
@@ -269,9 +269,9 @@ fn foreign_input<'r>(pen: &mut Pen<'_, '_>, raw: &'r str) -> Cow<'r, str> {
     Cow::Owned(object.finish())
 }
 
-/// A call on Chat: a string of arguments stays as it is, anything else becomes one.
-fn chat_call(pen: &mut Pen<'_, '_>, id: &str, name: &str, input: &str) -> String {
-    if is_string(input) {
+/// A call on Chat: a string of arguments (OpenAI) stays as it is, anything else becomes one.
+fn chat_call(pen: &mut Pen<'_, '_>, id: &str, name: &str, input: &str, format: Format) -> String {
+    if is_string(input) && matches!(format, Format::OpenaiChat | Format::OpenaiResponses) {
         return chat_item(id, name, input);
     }
     if sanitize(input) != input {

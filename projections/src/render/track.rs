@@ -53,9 +53,9 @@ pub(crate) struct Sums {
     pub(crate) thinks: Option<Seq>,
     /// The newest unit.
     pub(crate) unit: Option<Seq>,
-    /// The newest entry that is not a unit.
-    pub(crate) other: Option<Seq>,
-    /// In the run of units up to here: the first one with calls that does not begin with thinking.
+    /// Where the turn begins that the newest units belong to.
+    pub(crate) turn: Option<Seq>,
+    /// In the turn up to here: the first unit with calls that does not begin with thinking.
     pub(crate) bare: Option<Seq>,
 }
 
@@ -75,7 +75,7 @@ impl Sums {
             broken: false,
             thinks: None,
             unit: None,
-            other: None,
+            turn: None,
             bare: None,
         }
     }
