@@ -33,7 +33,7 @@ impl Follower for ToStore {
 }
 
 /// The key-derivation context of a directory's identity in its store; part of the store's format.
-const IDENTITY: &str = "recount wal 2026-11-29 store identity v1";
+pub(crate) const IDENTITY: &str = "recount wal 2026-11-29 store identity v1";
 
 /// Starts the store of an open log, waits a while for its comparison, and adds to the report what that found.
 pub(crate) fn start(

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
+use super::shared::Shared;
 use super::source::Segments;
 use super::status::{Doubt, StoreOptions, StoreState, StoreStatus};
-use super::supervisor::{Shared, supervise};
+use super::supervisor::supervise;
 use crate::record::Record;
 
 /// The store behind the segments. Share it by reference; it is `Send` and `Sync`.

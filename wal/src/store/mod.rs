@@ -17,6 +17,7 @@ mod live;
 mod memory;
 mod on_sled;
 mod query;
+mod shared;
 mod source;
 mod status;
 mod supervisor;

@@ -14,8 +14,8 @@ use super::contract::{Order, Store, StoreError, Table};
 use super::generations::Generations;
 use super::layout::{ABOUT, about_row, chunk_key, rows_of};
 use super::live::Holes;
+use super::shared::Shared;
 use super::status::{Doubt, StoreState};
-use super::supervisor::Shared;
 use crate::record::{Record, StreamId};
 
 /// Bytes of chunks that a fill from the segments collects before it writes them.

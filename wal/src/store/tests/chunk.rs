@@ -139,4 +139,5 @@ fn is_what_the_format_says() {
         assert!(format.contains(&line), "{line}");
     }
     assert!(format.contains(super::super::chunk::CHAIN_DOMAIN));
+    assert!(format.contains(crate::stored::IDENTITY));
 }
