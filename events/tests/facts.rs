@@ -222,6 +222,13 @@ fn picture_headers() {
         pixels(b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x3f\xc1\x13\x00"),
         Some((320, 80))
     );
+    // Huffman tables have a marker among those of the frames.
+    let tables = [
+        &[0xff, 0xd8, 0xff, 0xc4, 0, 8, 9, 9, 9, 9, 9, 9][..],
+        &jpeg[2..],
+    ]
+    .concat();
+    assert_eq!(pixels(&tables), Some((512, 256)));
     for cut in 0..jpeg.len() {
         let _ = pixels(&jpeg[..cut]);
     }
@@ -280,6 +287,8 @@ fn tokens_of_words() {
         r#"{"k\ufffd":["\ufffdx","\ud83d\ude00","\\u0000","\ufffd\ufffd"]}"#
     );
     assert_eq!(sanitize(r#""\ud800\u0041""#), r#""\ufffd\u0041""#);
+    assert_eq!(sanitize(r#""\udc00\udc00""#), r#""\ufffd\ufffd""#);
+    assert_eq!(words(r#""\udc00\udc00""#).unwrap(), "\u{fffd}\u{fffd}");
     assert!(matches!(
         sanitize(r#""\u00e9 plain""#),
         std::borrow::Cow::Borrowed(_)
