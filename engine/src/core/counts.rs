@@ -2,7 +2,7 @@
 
 use super::tokenizer;
 use recount_events::{Block, BlockId, BlockKind, Body, Content, Event, Format, ImageFacts};
-use recount_projections::{Counts, State};
+use recount_projections::{Counts, Map, State};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct Counting {
     fresh: Mutex<BTreeMap<BlockId, u64>>,
+    /// Counts that the sessions which a fork continues have in their logs.
+    pub(crate) inherited: Vec<Map<BlockId, u64>>,
 }
 
 impl Counting {
@@ -44,7 +46,15 @@ pub(crate) struct Counter<'a> {
 
 impl Counts for Counter<'_> {
     fn count(&self, block: BlockId, bytes: &[u8]) -> u64 {
-        if let Some(known) = self.state.ledger().counts.get(&block) {
+        let own = &self.state.ledger().counts;
+        if let Some(known) = self
+            .counting
+            .inherited
+            .iter()
+            .chain([own])
+            .rev()
+            .find_map(|counts| counts.get(&block))
+        {
             return *known;
         }
         let mut fresh = self

@@ -86,3 +86,41 @@ impl Core {
         self.views.at_head(&request).project(&request).digest
     }
 }
+
+impl Core {
+    /// The pieces of the session's own prompt at the head, if it was rendered already.
+    pub(crate) fn pieces_at_hand(
+        &self,
+    ) -> Option<recount_projections::List<recount_projections::Piece>> {
+        let timeline = self.state.timeline();
+        let logged = timeline.header.profile.clone()?;
+        let profile = super::profile_of(&logged)?;
+        let counts = self.counter();
+        let budget = Budget::default();
+        let request = Request {
+            timeline,
+            profile,
+            wire: profile.wire,
+            heal: false,
+            counts: &counts,
+            budget,
+        };
+        self.views
+            .at_hand(&request)
+            .map(|prompt| prompt.project(&request).pieces)
+    }
+
+    /// The pieces of the session's own prompt at the head.
+    pub(crate) fn pieces(
+        &mut self,
+    ) -> Option<recount_projections::List<recount_projections::Piece>> {
+        let timeline = self.state.timeline().clone();
+        let logged = timeline.header.profile.clone()?;
+        let profile = super::profile_of(&logged)?;
+        Some(
+            self.prompt(&timeline, profile, profile.wire, false)
+                .projection
+                .pieces,
+        )
+    }
+}

@@ -133,6 +133,12 @@ impl Views {
             .unwrap_or_else(|| Prompt::render(request))
     }
 
+    /// The prompt at the head, if it was rendered already.
+    pub(crate) fn at_hand(&self, request: &Request<'_>) -> Option<Prompt> {
+        let key = ViewKey::of(request.profile, request.wire, request.heal);
+        self.find(key, self.place(request.timeline.head))
+    }
+
     fn find(&self, key: ViewKey, place: Option<Seq>) -> Option<Prompt> {
         self.held
             .iter()

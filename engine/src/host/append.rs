@@ -4,10 +4,11 @@ use super::directory::Directory;
 use super::engine::Engine;
 use super::query::open_calls;
 use super::write::{Terms, check_expect, class};
-use crate::core::{Input, Key, Repeat};
+use crate::core::{Core, Decision, Input, Key, Repeat};
 use crate::{Error, api};
 use recount_events::raw::members;
-use recount_events::{Draft, Event, Millis, Problem, Refusal};
+use recount_events::{BlockId, Body, Bound, Draft, Event, Millis, Problem, Refusal};
+use recount_projections::{List, Piece};
 use recount_wal::StreamId;
 use serde_json::value::RawValue;
 
@@ -48,29 +49,31 @@ impl Engine {
             .core
             .handle(now, Input::Append(parsed.events), &mut dir.salts())?;
         let first = decision.first.0;
+        let before = may_change(&live.core, &decision)
+            .then(|| live.core.pieces_at_hand())
+            .flatten();
         if !decision.is_empty() {
-            dir.write(
-                &mut held,
-                decision,
-                Terms {
-                    key,
-                    class: class(ask.durability),
-                    origin: None,
-                },
-            )?;
+            let terms = Terms {
+                key,
+                class: class(ask.durability),
+                origin: None,
+            };
+            dir.write(&mut held, decision, terms)?;
         }
         let live = dir.live(&mut held)?;
+        let first_changed = before.and_then(|before| changed_since(&mut live.core, &before));
         parsed
             .drafts
             .into_iter()
             .for_each(|draft| live.core.drafts.take(draft));
         let head = live.core.head().map_or(0, |head| head.0);
+        let durable = durable(dir, slot.stream)?;
         Ok(api::Appended {
             first,
             head,
-            durable: durable(dir, slot.stream)?,
+            durable,
             repeated: false,
-            first_changed: None,
+            first_changed,
         })
     }
 
@@ -142,6 +145,37 @@ impl Engine {
             draft,
         })
     }
+}
+
+/// The events may change or take away what the prompt showed: not so messages, first results of open calls, and what only adds.
+fn may_change(core: &Core, decision: &Decision) -> bool {
+    let interims: Vec<BlockId> = core
+        .state
+        .open_calls()
+        .iter()
+        .filter(|open| open.interim.is_some())
+        .map(|open| open.block)
+        .collect();
+    let answers = |bound: &Bound| matches!(bound, Bound::To(call) if interims.contains(call));
+    decision
+        .applied
+        .iter()
+        .any(|(event, applied)| match &event.body {
+            Body::ToolResult(result) => result.bound.as_ref().is_some_and(answers),
+            Body::Message(message) => message.results.iter().any(|mark| answers(&mark.bound)),
+            _ => {
+                applied.header
+                    || applied
+                        .touched
+                        .is_some_and(|touched| touched < decision.first)
+            }
+        })
+}
+
+/// The first piece that is no longer there as it was.
+fn changed_since(core: &mut Core, before: &List<Piece>) -> Option<api::Changed> {
+    let now = core.pieces()?;
+    super::changed::compare(core, core.state.timeline(), before, &now).changed
 }
 
 fn interrupted_before(

@@ -5,7 +5,7 @@ use crate::core::{Core, issued_of, profile_of};
 use crate::{Error, api};
 use recount_events::{Digest, Issued, Profile, Seq, Text};
 use recount_projections::render::Why;
-use recount_projections::{Cause, Projection};
+use recount_projections::{Cause, List, Piece, Projection, Timeline};
 
 /// What is common with an earlier prompt.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ pub(super) fn since(
     let Some(before) = again(core, &issued) else {
         return Ok(Change::default());
     };
-    Ok(compare(core, asked, &before, now))
+    Ok(compare(core, &asked.timeline, &before.pieces, &now.pieces))
 }
 
 fn newest(core: &Core) -> Option<Digest> {
@@ -74,32 +74,30 @@ pub(super) fn issued_profile(profile: &Profile, issued: &Issued) -> Profile {
     }
 }
 
-fn compare(core: &Core, asked: &Asked, before: &Projection, now: &Projection) -> Change {
-    let same = |(one, other): &(&recount_projections::Piece, &recount_projections::Piece)| {
-        one.digest == other.digest
-    };
-    let common = before
-        .pieces
-        .iter()
-        .zip(now.pieces.iter())
-        .take_while(same)
-        .count();
-    let changed = before.pieces.get(common).map(|old| {
-        let replaced =
-            now.pieces
-                .get(common)
-                .and_then(|new| match (new.source == old.source, new.why) {
-                    (true, Why::Replaced(event)) => Some(event),
-                    _ => None,
-                });
+/// The first piece of the earlier prompt that is not there any more, and the event behind that.
+pub(super) fn compare(
+    core: &Core,
+    timeline: &Timeline,
+    before: &List<Piece>,
+    now: &List<Piece>,
+) -> Change {
+    let same = |(one, other): &(&Piece, &Piece)| one.digest == other.digest;
+    let common = before.iter().zip(now.iter()).take_while(same).count();
+    let changed = before.get(common).map(|old| {
+        let replaced = now
+            .get(common)
+            .and_then(|new| match (new.source == old.source, new.why) {
+                (true, Why::Replaced(event)) => Some(event),
+                _ => None,
+            });
         let hidden = || {
             core.state
-                .hidden_by(&asked.timeline, old.source.seq)
+                .hidden_by(timeline, old.source.seq)
                 .and_then(cause)
         };
         let event = replaced
             .or_else(hidden)
-            .or_else(|| now.pieces.get(common).map(|new| new.source.seq));
+            .or_else(|| now.get(common).map(|new| new.source.seq));
         api::Changed {
             piece: common as u64,
             event: Some(event.unwrap_or(old.source.seq).0),

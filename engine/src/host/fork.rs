@@ -7,8 +7,8 @@ use super::write::{Terms, check_expect};
 use super::{ask, directory::Directory, stream};
 use crate::core::{Core, Input, Key, Keys, refused};
 use crate::{Error, ErrorKind, api};
-use recount_events::{Body, Digest, Event, Forked, Millis, Seq, Text};
-use recount_projections::State;
+use recount_events::{BlockId, Body, Digest, Event, Forked, Millis, Seq, Text};
+use recount_projections::{Map, State};
 use recount_wal::{RecordDigest, StreamId};
 
 /// What a fork begins with.
@@ -16,6 +16,7 @@ struct Origin {
     cut: Seq,
     state: State,
     digest: RecordDigest,
+    counts: Vec<Map<BlockId, u64>>,
 }
 
 impl Engine {
@@ -101,11 +102,18 @@ fn origin(dir: &Directory, ask: &api::Fork) -> Result<Origin, Error> {
         .fork(cut)
         .map_err(|misfit| refused(&misfit, None))?;
     let digest = digest_at(dir, slot.stream, cut)?;
+    let mut counts = live.core.counting.inherited.clone();
+    counts.push(live.core.state.ledger().counts.clone());
     // A fork must never outlive what it continues.
     dir.log()?
         .sync(slot.stream, cut.0.max(first_own(dir, slot.stream)?))
         .map_err(|cause| super::write::refusal(&cause))?;
-    Ok(Origin { cut, state, digest })
+    Ok(Origin {
+        cut,
+        state,
+        digest,
+        counts,
+    })
 }
 
 fn first_own(dir: &Directory, stream: StreamId) -> Result<u64, Error> {
@@ -158,10 +166,9 @@ fn begin(
         because: None,
         extra: None,
     };
-    let live = child.put(Live::fresh(
-        Core::over(origin.state, Keys::default()),
-        origin.digest,
-    ));
+    let mut core = Core::over(origin.state, Keys::default());
+    core.counting.inherited = origin.counts;
+    let live = child.put(Live::fresh(core, origin.digest));
     let decision = live
         .core
         .handle(now, Input::Own(vec![event]), &mut dir.salts())?;

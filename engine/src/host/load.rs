@@ -7,8 +7,8 @@ use super::directory::{Directory, Held};
 use super::live::Live;
 use crate::core::{Core, Keys, Repeat};
 use crate::{Error, ErrorKind, api};
-use recount_events::{Body, Event, Found, Seq, Text};
-use recount_projections::State;
+use recount_events::{BlockId, Body, Event, Found, Seq, Text};
+use recount_projections::{Map, State};
 use recount_wal::{Entry, Gap, Record, RecordDigest, Stored, StreamId, Wal};
 
 /// How many forks of forks are followed.
@@ -64,6 +64,7 @@ fn found(stored: Stored) -> Found {
 struct Fold {
     state: State,
     keys: Keys,
+    counts: Vec<Map<BlockId, u64>>,
     damaged: Vec<api::Damaged>,
     digest: RecordDigest,
     read_only: Option<u64>,
@@ -86,7 +87,8 @@ impl Directory {
         let heads = log.heads(stream).ok_or_else(|| no_session(name))?;
         let fold = self.fold(&log, stream, heads.accepted, &mut Vec::new())?;
         let recovered = self.found(stream, &fold);
-        let core = Core::over(fold.state, fold.keys);
+        let mut core = Core::over(fold.state, fold.keys);
+        core.counting.inherited = fold.counts;
         Ok(Live {
             core,
             recovered,
@@ -113,6 +115,7 @@ impl Directory {
         let mut fold = Fold {
             state: State::new(),
             keys: Keys::default(),
+            counts: Vec::new(),
             damaged: Vec::new(),
             digest: RecordDigest::ROOT,
             read_only: None,
@@ -176,10 +179,12 @@ impl Directory {
             if log.heads(parent).is_some() && forked.seq.0.checked_add(1) == Some(at) {
                 let inherited = self.fold(log, parent, forked.seq.0, seen)?;
                 fold.state = inherited.state;
+                fold.counts = inherited.counts;
                 fold.damaged = inherited.damaged;
             }
         }
         fold.lift(at);
+        fold.counts.push(fold.state.ledger().counts.clone());
         if let Some(origin) = fold.state.head()
             && let Ok(state) = fold.state.fork(origin)
         {

@@ -1,18 +1,58 @@
-//! The directory's own account: what its log says of itself, apart from sessions.
+//! The directory's own account: what its log says of itself, apart from what sessions mean.
+//!
+//! - Every segment is read again; what recoveries cut is told of for ever.
 
 use super::directory::Directory;
 use super::report;
-use crate::{Error, api};
-use recount_wal::Wal;
+use crate::{Error, ErrorKind, api};
+use recount_wal::store::StoreState;
+use recount_wal::{Verification, Wal};
 
-/// What was found at open, and what a full read of the segments finds.
-pub(super) fn directory(dir: &Directory, _log: &Wal) -> Result<api::DirectoryVerified, Error> {
-    let recovered = &dir.recovered;
-    let cut = recovered.cut.as_ref().map(|cut| api::Cut {
-        bytes: cut.bytes,
-        after: None,
+/// What a full read of the segments finds, and how the store behind them stands.
+pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVerified, Error> {
+    let found = log.verify().map_err(|cause| {
+        Error::new(
+            ErrorKind::Io,
+            format!("the segments cannot be read: {cause}"),
+        )
+    })?;
+    let cut = found
+        .cuts
+        .iter()
+        .map(|cut| cut.bytes)
+        .reduce(u64::saturating_add);
+    let torn = if cut.is_some() {
+        api::State::Torn
+    } else {
+        api::State::Clean
+    };
+    let erased = if found.erased.is_empty() {
+        api::State::Clean
+    } else {
+        api::State::Erased
+    };
+    let store = log.store().map(|store| store.status());
+    let rebuilt = store
+        .as_ref()
+        .and_then(|status| status.rebuilt.as_ref())
+        .map(ToString::to_string);
+    let off = store.and_then(|status| match status.state {
+        StoreState::Off(doubt) => Some(format!(
+            "the event store is off, reads go to the segments: {doubt}"
+        )),
+        _ => None,
     });
-    let unowned = recovered
+    Ok(api::DirectoryVerified {
+        state: report::state(found.state).max(torn).max(erased),
+        sessions: Vec::new(),
+        cut: cut.map(|bytes| api::Cut { bytes, after: None }),
+        rebuilt: rebuilt.or_else(|| dir.recovered.rebuilt.clone()),
+        problems: problems(&found).chain(off).collect(),
+    })
+}
+
+fn problems(found: &Verification) -> impl Iterator<Item = String> + '_ {
+    let unowned = found
         .damaged
         .iter()
         .filter(|damage| damage.lost.is_none())
@@ -22,11 +62,15 @@ pub(super) fn directory(dir: &Directory, _log: &Wal) -> Result<api::DirectoryVer
                 damage.segment, damage.offset, damage.bytes
             )
         });
-    Ok(api::DirectoryVerified {
-        state: report::state(recovered.state),
-        sessions: Vec::new(),
-        cut,
-        rebuilt: recovered.rebuilt.clone(),
-        problems: unowned.collect(),
-    })
+    let unchained = found
+        .unchained
+        .iter()
+        .map(|(stream, seq)| format!("the chain does not hold; stream={stream} seq={seq}"));
+    let lost = found.lost.iter().map(|content| {
+        format!(
+            "a content is lost; stream={} seq={} index={}",
+            content.stream, content.seq, content.index
+        )
+    });
+    unowned.chain(unchained).chain(lost)
 }

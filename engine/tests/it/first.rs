@@ -1,8 +1,6 @@
 //! A first session from end to end, through the library and through the dispatcher.
 
-mod common;
-
-use common::{CHAT, Fixture};
+use crate::common::{CHAT, Fixture};
 use recount::{Engine, Options, api};
 
 #[test]

@@ -1,8 +1,6 @@
 //! Recordings and archives: in, again, grown, rewritten, under another name.
 
-mod common;
-
-use common::{CHAT, Fixture};
+use crate::common::{CHAT, Fixture};
 use recount::{Engine, ErrorKind, api};
 use std::path::{Path, PathBuf};
 
