@@ -167,11 +167,10 @@ fn fill(report: &mut api::StatusReport, core: &Core, profile: &Profile, measured
 
 /// The categories as they are counted, scaled so that their sum is the metered total.
 fn shares(counted: api::Tokens, total: u64) -> api::TokensBy {
-    let milli = if counted.total == 0 {
-        1_000
-    } else {
-        total.saturating_mul(1_000) / counted.total
-    };
+    let milli = total
+        .saturating_mul(1_000)
+        .checked_div(counted.total)
+        .unwrap_or(1_000);
     let by = counted.by;
     let mut scaled_by = api::TokensBy {
         tools: scaled(by.tools, milli),

@@ -56,7 +56,10 @@ fn a_batch_may_name_its_own_positions() {
         .append(&[&says("first words"), &says("second words"), &rollback])
         .unwrap();
     let text = body(&session);
-    assert!(text.contains("first words") && !text.contains("second words"), "{text}");
+    assert!(
+        text.contains("first words") && !text.contains("second words"),
+        "{text}"
+    );
 }
 
 #[test]

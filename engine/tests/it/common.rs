@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A short conversation with a tool, closed and waiting for the model.
-pub const CHAT: &[&str] = &[
+pub(crate) const CHAT: &[&str] = &[
     r#"{"type":"system","content":"Be brief."}"#,
     r#"{"type":"tools","tools":[{"name":"read","description":"reads","input_schema":{"type":"object"}}]}"#,
     r#"{"type":"message","role":"user","content":"what is in a.txt?"}"#,
@@ -15,38 +15,38 @@ pub const CHAT: &[&str] = &[
 ];
 
 /// A response that calls a tool.
-pub const CALL: &str = r#"{"type":"message","role":"assistant","response":"m1","stop":"tool_use","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a.txt"}}]}"#;
+pub(crate) const CALL: &str = r#"{"type":"message","role":"assistant","response":"m1","stop":"tool_use","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a.txt"}}]}"#;
 
 /// The person's words.
-pub fn says(text: &str) -> String {
+pub(crate) fn says(text: &str) -> String {
     format!(r#"{{"type":"message","role":"user","content":"{text}"}}"#)
 }
 
 /// The model's words.
-pub fn answers(text: &str) -> String {
+pub(crate) fn answers(text: &str) -> String {
     format!(
         r#"{{"type":"message","role":"assistant","content":[{{"type":"text","text":"{text}"}}]}}"#
     )
 }
 
 /// A data directory that goes away with it.
-pub struct Fixture {
+pub(crate) struct Fixture {
     dir: tempfile::TempDir,
 }
 
 impl Fixture {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             dir: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
     /// An engine whose clock ticks a second at each look.
-    pub fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
         let ticks = AtomicU64::new(1_700_000_000_000);
         let clock = Clock::Own(Arc::new(move || ticks.fetch_add(1_000, Ordering::Relaxed)));
         let options = Options {
@@ -57,12 +57,12 @@ impl Fixture {
         Engine::open(self.path(), options).unwrap()
     }
 
-    pub fn dispatcher(&self) -> Dispatcher {
+    pub(crate) fn dispatcher(&self) -> Dispatcher {
         Dispatcher::new(self.engine())
     }
 
     /// A session `s` with a profile and the short conversation.
-    pub fn chat(&self) -> Session {
+    pub(crate) fn chat(&self) -> Session {
         let session = self
             .engine()
             .create("s", Some("claude-opus-4-5".into()))
@@ -73,12 +73,12 @@ impl Fixture {
 }
 
 /// The digest of a session's prompt now.
-pub fn digest(session: &Session) -> String {
+pub(crate) fn digest(session: &Session) -> String {
     session.project(api::Project::default()).unwrap().digest
 }
 
 /// The body of a session's prompt now, as the provider would get it.
-pub fn body(session: &Session) -> String {
+pub(crate) fn body(session: &Session) -> String {
     let projected = session
         .project(api::Project {
             heal: true,

@@ -1,8 +1,11 @@
 //! The engine from outside: every operation, every kind of error, one binary so that it links once.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
 mod common;
 
 mod append;
+mod corpus;
 mod face;
 mod first;
 mod forks;
