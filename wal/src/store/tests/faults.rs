@@ -118,7 +118,9 @@ impl Store for FaultyStore {
 fn quick(opener: Arc<Faulty>) -> StoreOptions {
     StoreOptions {
         opener,
-        patience: Duration::from_millis(150),
+        // On a busy machine a good store may stand still for a while, and count as hung now and then.
+        patience: Duration::from_millis(500),
+        attempts: 100,
         pause: Duration::from_millis(50),
         close: Duration::from_millis(500),
         ..options()
