@@ -3,17 +3,18 @@
 //! - Changes nothing on disk; what is to be cut is only named.
 //! - Sealed segments are known by their footers, others by a scan.
 
+mod report;
+mod survey;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use crate::disk::{Access, Disk, SegmentFile, read_up_to};
 use crate::error::OpenError;
 use crate::format::control::{CutBody, Erasing, Opening};
 use crate::format::footer::Parts;
 use crate::format::head::FrameKind;
-use crate::format::header::{BadHeader, Header};
-use crate::format::{HEADER, KEY_FILE, Keys, SEGMENTS, VERSION, segment_name, segment_number};
+use crate::format::{HEADER, Keys, segment_name};
 use crate::index::Index;
 use crate::record::{Place, StreamId};
 use crate::recovered::{Cut, Damage, Recovered, State};
@@ -21,14 +22,7 @@ use crate::segment::judge::{Judged, judge};
 use crate::segment::scan::{Scan, scan};
 use crate::segment::source::Source;
 use crate::segment::window::Window;
-
-/// A segment's file, opened.
-#[derive(Clone, Debug)]
-pub(crate) struct Opened {
-    pub(crate) number: u64,
-    pub(crate) file: Arc<dyn SegmentFile>,
-    pub(crate) header: Option<Header>,
-}
+pub(crate) use survey::{Opened, Survey, survey};
 
 /// The last segment, when it can be written on.
 #[derive(Debug)]
@@ -48,6 +42,8 @@ pub(crate) struct Findings {
     pub(crate) index: Index,
     pub(crate) recovered: Recovered,
     pub(crate) tail: Option<Tail>,
+    /// The last segment, when it is sealed, and where its footer begins.
+    pub(crate) sealed: Option<(u64, u64)>,
     /// Segments that count up to an offset, where that is not written down yet.
     pub(crate) unended: Vec<(u64, u64)>,
     pub(crate) next_number: u64,
@@ -79,74 +75,6 @@ impl Depth {
             Depth::Everything { until } => until,
         }
     }
-}
-
-/// The directory's key and its segments, before anything is read from them.
-#[derive(Debug)]
-pub(crate) struct Survey {
-    pub(crate) segments: Vec<Opened>,
-    pub(crate) key: Option<[u8; 32]>,
-    pub(crate) key_file_missing: bool,
-}
-
-/// Finds the segments and the key; fails on a newer version before anything is touched.
-pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
-    let names = disk
-        .list(SEGMENTS)
-        .map_err(OpenError::io("list segments"))?;
-    let mut numbers: Vec<u64> = names
-        .iter()
-        .filter_map(|name| segment_number(name))
-        .collect();
-    numbers.sort_unstable();
-    let mut segments = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        segments.push(opened(disk, number)?);
-    }
-    let written = segments
-        .iter()
-        .find_map(|segment| segment.header)
-        .map(|header| header.key);
-    let stored = stored_key(disk);
-    // The segments were made with their key; a key file that says otherwise is the one that is damaged.
-    let key = written.or(stored);
-    Ok(Survey {
-        segments,
-        key,
-        key_file_missing: key.is_some() && key != stored,
-    })
-}
-
-fn opened(disk: &dyn Disk, number: u64) -> Result<Opened, OpenError> {
-    let name = segment_name(number);
-    let file = disk
-        .open(&name, Access::Read)
-        .map_err(OpenError::io(&name))?;
-    let bytes = read_up_to(file.as_ref(), 0, HEADER).map_err(OpenError::io(&name))?;
-    match Header::decode(&bytes) {
-        Ok(header) => Ok(Opened {
-            number,
-            file,
-            header: (header.segment == number).then_some(header),
-        }),
-        Err(BadHeader::Damaged) => Ok(Opened {
-            number,
-            file,
-            header: None,
-        }),
-        Err(BadHeader::Newer(version)) => Err(OpenError::Newer {
-            version,
-            known: VERSION,
-        }),
-    }
-}
-
-fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {
-    let file = disk.open(KEY_FILE, Access::Read).ok()?;
-    if file.len().ok()? != 32 {
-        return None;
-    }
-    read_up_to(file.as_ref(), 0, 32).ok()?.try_into().ok()
 }
 
 /// Reads what the segments hold.
@@ -213,16 +141,6 @@ fn ends(segments: &[Opened], keys: &Keys) -> io::Result<BTreeMap<u64, u64>> {
     Ok(ends)
 }
 
-impl Opened {
-    pub(crate) fn source<'a>(&'a self, keys: &'a Keys) -> Source<'a> {
-        Source {
-            file: self.file.as_ref(),
-            segment: self.number,
-            keys,
-        }
-    }
-}
-
 impl Findings {
     fn empty(keys: Keys) -> Findings {
         Findings {
@@ -234,6 +152,7 @@ impl Findings {
                 ..Recovered::default()
             },
             tail: None,
+            sealed: None,
             unended: Vec::new(),
             next_number: 0,
             group: 0,
@@ -268,6 +187,7 @@ impl Findings {
         if depth != Depth::Footers {
             return self.scanned(segment, Standing::Sealed, length, Some(&parts));
         }
+        self.sealed = (standing == Standing::Last).then_some((segment.number, at));
         let head = segment.source(&keys).head(at)?;
         self.group = self.group.max(head.map_or(0, |head| head.group));
         self.last = head.and_then(|head| head.before).or(self.last);
@@ -372,69 +292,5 @@ impl Findings {
     fn kept_before(&self, stream: StreamId, first: u64) -> Option<u64> {
         let kept = self.index.streams.get(&stream).map(|stream| stream.head);
         first.checked_sub(1).or(kept)
-    }
-
-    fn missing(&mut self, segments: &[Opened]) {
-        let numbers: Vec<u64> = segments.iter().map(|segment| segment.number).collect();
-        for pair in numbers.windows(2) {
-            if let [before, after] = pair
-                && after - before > 1
-            {
-                self.recovered.damaged.push(Damage {
-                    lost: None,
-                    segment: before + 1,
-                    offset: 0,
-                    bytes: 0,
-                });
-                self.recovered.state = self.recovered.state.max(State::Truncated);
-            }
-        }
-    }
-
-    fn report(&mut self) {
-        let mut streams: Vec<StreamId> = self.index.streams.keys().copied().collect();
-        streams.sort_unstable();
-        let mut owned = Vec::new();
-        for id in streams {
-            for gap in self.index.gaps(id) {
-                owned.push((gap.segment, gap.offset));
-                self.recovered.damaged.push(Damage {
-                    lost: Some((id, gap.first, gap.last)),
-                    segment: gap.segment,
-                    offset: gap.offset,
-                    bytes: gap.bytes,
-                });
-            }
-        }
-        for (segment, holes) in &self.index.holes {
-            for hole in holes
-                .iter()
-                .filter(|hole| !owned.contains(&(*segment, hole.offset)))
-            {
-                let damage = Damage {
-                    lost: None,
-                    segment: *segment,
-                    offset: hole.offset,
-                    bytes: hole.bytes,
-                };
-                self.recovered.damaged.push(damage);
-            }
-        }
-        let torn = if self.recovered.cut.is_some() {
-            State::Torn
-        } else {
-            State::Clean
-        };
-        let truncated_only = self
-            .recovered
-            .damaged
-            .iter()
-            .all(|damage| damage.bytes == 0);
-        let damaged = if truncated_only {
-            self.recovered.state
-        } else {
-            State::Damaged
-        };
-        self.recovered.state = self.recovered.state.max(torn).max(damaged);
     }
 }

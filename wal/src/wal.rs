@@ -372,6 +372,7 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         keys,
         index,
         tail,
+        sealed,
         unended,
         next_number,
         group,
@@ -395,6 +396,9 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
     );
     if let Some(tail) = tail {
         writer.resume(tail);
+    }
+    if let Some((number, footer)) = sealed {
+        writer.confirm(number, footer);
     }
     if let Some(cut) = &recovered.cut {
         let body = CutBody {

@@ -65,6 +65,8 @@ pub(crate) struct Writer {
     group: u64,
     before: Option<(StreamId, u64)>,
     unended: Vec<(u64, u64)>,
+    /// The folder of the segments may not be durable yet.
+    unanchored: bool,
     counters: Arc<Counters>,
 }
 
@@ -106,6 +108,7 @@ impl Writer {
             group,
             before,
             unended,
+            unanchored: true,
             counters,
         }
     }
@@ -126,13 +129,26 @@ impl Writer {
         }
     }
 
+    /// Makes a seal that was found durable: a process that was killed may not have. If that fails, the segment ends before its footer.
+    pub(crate) fn confirm(&mut self, number: u64, footer: u64) {
+        let synced = self
+            .disk
+            .open(&segment_name(number), Access::Write)
+            .and_then(|file| file.sync_data());
+        if synced.is_err() {
+            self.unended.push((number, footer));
+        }
+    }
+
     fn reopen(&self, tail: &Tail) -> io::Result<Arc<dyn SegmentFile>> {
         let file = self.disk.open(&segment_name(tail.number), Access::Write)?;
         if tail.longer {
             file.truncate(tail.end)?;
         }
-        // What was read may have come from memory: what is served from now on must be durable.
+        // What was read may have come from memory, names as well: what is served from now on must be durable.
         file.sync_data()?;
+        self.disk.sync_dir(SEGMENTS)?;
+        self.disk.sync_dir("")?;
         Ok(file)
     }
 
@@ -351,6 +367,10 @@ impl Writer {
         let started = Instant::now();
         file.sync_data()?;
         self.disk.sync_dir(SEGMENTS)?;
+        if self.unanchored {
+            self.disk.sync_dir("")?;
+            self.unanchored = false;
+        }
         self.counters.synced(started.elapsed(), bytes.len() as u64);
         Ok(bytes.len() as u64)
     }

@@ -201,6 +201,16 @@ fn check(run: &Run, whole: &[Vec<Record>], halt: u64, survival: Survival) {
             "{context}: stream={number} kept={kept}"
         );
     }
+    // What a recovery shows is as durable as if it had been synced.
+    let (shown, _) = open(&disk.crashed(Survival::Lost));
+    for number in 0..3 {
+        assert_eq!(
+            seqs(&shown, stream(number)),
+            seqs(&wal, stream(number)),
+            "{context}"
+        );
+    }
+    kill(shown);
     let next = wal.heads(stream(0)).map_or(0, |heads| heads.accepted + 1);
     append(&wal, stream(0), next, 2);
     kill(wal);

@@ -210,7 +210,7 @@ fn a_reader_needs_no_lock_and_changes_nothing() {
 fn erased_contents_are_gone_from_the_bytes_and_the_chain_holds() {
     let (disk, _) = closed(30);
     let (wal, _) = open(&disk);
-    let targets = [0, 14].map(|seq| ContentAt {
+    let targets = [0, 9].map(|seq| ContentAt {
         stream: stream(1),
         seq,
         index: 0,
@@ -228,7 +228,7 @@ fn erased_contents_are_gone_from_the_bytes_and_the_chain_holds() {
         (State::Clean, &targets[..])
     );
     wal.close().unwrap();
-    let secret = format!("content of {} 14", stream(1)).into_bytes();
+    let secret = format!("content of {} 9", stream(1)).into_bytes();
     for name in segments(&disk) {
         let bytes = disk.bytes(&name).unwrap();
         assert!(

@@ -22,7 +22,19 @@ impl RealDisk {
     /// # Errors
     /// What the file system answers.
     pub fn create(root: &Path) -> io::Result<RealDisk> {
+        let missing: Vec<&Path> = root
+            .ancestors()
+            .take_while(|folder| !folder.exists())
+            .collect();
         std::fs::create_dir_all(root)?;
+        for parent in missing.iter().filter_map(|folder| folder.parent()) {
+            // A relative path ends in the empty one, which names the current folder.
+            sync_folder(if parent.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                parent
+            })?;
+        }
         Ok(RealDisk {
             root: root.to_path_buf(),
         })
@@ -100,15 +112,19 @@ impl Disk for RealDisk {
         std::fs::remove_file(self.path(name))
     }
 
-    #[cfg(unix)]
     fn sync_dir(&self, folder: &str) -> io::Result<()> {
-        File::open(self.path(folder))?.sync_all()
+        sync_folder(&self.path(folder))
     }
+}
 
-    #[cfg(not(unix))]
-    fn sync_dir(&self, _folder: &str) -> io::Result<()> {
-        Ok(())
-    }
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn private() -> OpenOptions {

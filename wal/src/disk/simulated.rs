@@ -44,7 +44,7 @@ pub struct Fault {
 /// What un-synced data becomes in a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survival {
-    /// All of it survives: the process was killed, the machine went on.
+    /// All of it survives, still un-synced: the process was killed, the machine went on.
     Kept,
     /// None of it survives, nor names without a directory sync.
     Lost,
@@ -119,8 +119,12 @@ impl SimulatedDisk {
             .enumerate()
             .map(|(index, file)| file.after(survival, index))
             .collect();
+        let durable_names = match survival {
+            Survival::Kept => state.durable_names.clone(),
+            Survival::Lost | Survival::Torn(_) => names.clone(),
+        };
         let state = State {
-            durable_names: names.clone(),
+            durable_names,
             names,
             files,
             ..State::default()
@@ -199,7 +203,12 @@ impl State {
 impl Contents {
     fn after(&self, survival: Survival, index: usize) -> Contents {
         let bytes = match survival {
-            Survival::Kept => self.now.clone(),
+            Survival::Kept => {
+                return Contents {
+                    now: self.now.clone(),
+                    durable: self.durable.clone(),
+                };
+            }
             Survival::Lost => self.durable.clone(),
             Survival::Torn(seed) => {
                 self.torn(seed ^ (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
