@@ -46,6 +46,9 @@ mod protocol;
 #[cfg(unix)]
 pub mod share;
 
+/// Disks in place of the real one, for tests.
+pub use recount_wal::disk;
+
 pub use error::{Error, ErrorKind};
 pub use host::{AsyncEngine, AsyncSession, Chance, Clock, Engine, Options, Session};
 pub use protocol::{Dispatcher, MAX_LINE, METHODS, session_of};

@@ -16,6 +16,8 @@ pub(crate) const MARGIN_MILLI: u64 = 50;
 const CLAUDE_MILLI: u64 = 1_600;
 /// How many usages are looked at.
 const USAGES: usize = 64;
+/// How many pieces from the end are looked at for one that was measured: what is older says too little.
+const LOOKED_AT: usize = 4_096;
 
 /// What is known of a prompt's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,7 +139,8 @@ impl Core {
         if known.is_empty() {
             return None;
         }
-        let index = (0..projection.pieces.len())
+        let all = projection.pieces.len();
+        let index = (all.saturating_sub(LOOKED_AT)..all)
             .rev()
             .find(|index| root(projection, *index).is_some_and(|root| known.contains_key(&root)))?;
         let tokens = *known.get(&root(projection, index)?)?;
@@ -179,10 +182,16 @@ impl Core {
                         .next_back()
                         .map(|tokens| (*key, *tokens))
                 })?;
-        let pieces = projection
-            .pieces
-            .iter()
-            .position(|piece| piece.source.seq == first)?;
+        let all = projection.pieces.len();
+        let mut near = (all.saturating_sub(LOOKED_AT)..all).rev();
+        let at = |index: &usize| {
+            projection
+                .pieces
+                .get(*index)
+                .is_some_and(|piece| piece.source.seq == first)
+        };
+        let last = near.find(at)?;
+        let pieces = (0..=last).rev().take_while(at).last()?;
         let freed = scaled(self.freed(first, projection, pieces)?, factor_milli);
         let tokens = tokens.saturating_sub(freed);
         (tokens > 0).then_some(Measured { pieces, tokens })
@@ -191,7 +200,15 @@ impl Core {
     /// Counted tokens that stood before a response when it was asked for and no longer do.
     fn freed(&self, first: Seq, projection: &Projection, pieces: usize) -> Option<u64> {
         let now = projection.pieces.get(pieces)?.tokens_before;
-        let then = self.freed_then(first)?;
+        let mut known = self
+            .before_response
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let then = match *known {
+            Some((seq, tokens)) if seq == first => tokens,
+            _ => self.freed_then(first)?,
+        };
+        *known = Some((first, then));
         Some(then.saturating_sub(now))
     }
 

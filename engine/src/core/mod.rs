@@ -46,6 +46,13 @@ pub(crate) struct Core {
     pub(crate) counting: Counting,
     /// Positions of injections of lifetime session, on whatever branch.
     pub(crate) session_injects: Vec<Seq>,
+    /// The prompt that was issued last: the next one is compared with it.
+    pub(crate) last_issued: Option<(
+        recount_events::Digest,
+        recount_projections::List<recount_projections::Piece>,
+    )>,
+    /// Counted tokens that stood before a response when it was asked for; of the one that was looked at last.
+    pub(crate) before_response: std::sync::Mutex<Option<(Seq, u64)>>,
 }
 
 impl Core {

@@ -25,7 +25,7 @@ impl Engine {
     /// # Errors
     /// `rejected` or `not_found` when one does not fit (`index` says which), `invalid` when one is no event, `conflict` for `expect` and
     /// keys, and what the log refuses: `io`, `unknown`, `not_durable`, `too_large`.
-    #[tracing::instrument(level = "debug", skip_all, fields(session = ask.session.len(), events = ask.events.len()))]
+    #[tracing::instrument(level = "debug", skip_all, fields(events = ask.events.len()))]
     pub fn append(&self, ask: &api::Append) -> Result<api::Appended, Error> {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
@@ -40,7 +40,8 @@ impl Engine {
             .transpose()?
             .flatten()
         {
-            return repeated(dir, slot.stream, repeat);
+            let waits = ask.durability != Some(api::Durability::Ordered);
+            return repeated(dir, slot.stream, repeat, waits);
         }
         check_expect(live, ask.expect)?;
         let now = ask.at.map_or_else(|| dir.options.clock.now(), Millis);
@@ -207,7 +208,18 @@ fn append_key(dir: &Directory, key: &str, events: &[Box<RawValue>]) -> Key {
     Key::new(&dir.key, key, parts)
 }
 
-fn repeated(dir: &Directory, stream: StreamId, repeat: Repeat) -> Result<api::Appended, Error> {
+/// The first receipt again; its events are on disk by now unless the caller does not ask for that.
+fn repeated(
+    dir: &Directory,
+    stream: StreamId,
+    repeat: Repeat,
+    waits: bool,
+) -> Result<api::Appended, Error> {
+    if waits {
+        dir.log()?
+            .sync(stream, repeat.last.0)
+            .map_err(|cause| super::write::refusal(&cause))?;
+    }
     Ok(api::Appended {
         first: repeat.first.0,
         head: repeat.last.0,

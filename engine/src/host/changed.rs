@@ -30,11 +30,13 @@ pub(super) fn since(
             None => return Ok(Change::default()),
         },
     };
-    if let Some(place) = (0..now.pieces.len()).rev().find(|place| {
-        now.pieces
-            .get(*place)
-            .is_some_and(|piece| piece.root == earlier)
-    }) {
+    if let Some((digest, pieces)) = &core.last_issued
+        && *digest == earlier
+    {
+        return Ok(compare(core, &asked.timeline, pieces, &now.pieces));
+    }
+    let is_earlier = |place: &usize| root(&now.pieces, *place) == Some(earlier);
+    if let Some(place) = (0..now.pieces.len()).rev().find(is_earlier) {
         return Ok(Change {
             common: place.saturating_add(1),
             changed: None,
@@ -46,7 +48,9 @@ pub(super) fn since(
     let Some(before) = again(core, &issued) else {
         return Ok(Change::default());
     };
-    Ok(compare(core, &asked.timeline, &before.pieces, &now.pieces))
+    let change = compare(core, &asked.timeline, &before.pieces, &now.pieces);
+    core.last_issued = Some((earlier, before.pieces));
+    Ok(change)
 }
 
 fn newest(core: &Core) -> Option<Digest> {
@@ -81,8 +85,7 @@ pub(super) fn compare(
     before: &List<Piece>,
     now: &List<Piece>,
 ) -> Change {
-    let same = |(one, other): &(&Piece, &Piece)| one.digest == other.digest;
-    let common = before.iter().zip(now.iter()).take_while(same).count();
+    let common = common(before, now);
     let changed = before.get(common).map(|old| {
         let replaced = now
             .get(common)
@@ -104,6 +107,24 @@ pub(super) fn compare(
         }
     });
     Change { common, changed }
+}
+
+fn root(pieces: &List<Piece>, place: usize) -> Option<Digest> {
+    pieces.get(place).map(|piece| piece.root)
+}
+
+/// How many pieces two prompts have in common at the beginning: roots are equal exactly as far.
+fn common(one: &List<Piece>, other: &List<Piece>) -> usize {
+    let (mut low, mut high) = (0, one.len().min(other.len()));
+    while low < high {
+        let middle = low.midpoint(high);
+        if root(one, middle) == root(other, middle) {
+            low = middle.saturating_add(1);
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// The event behind a cause.

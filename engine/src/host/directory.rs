@@ -82,7 +82,11 @@ impl Directory {
         if let Some(bytes) = options.segment_bytes {
             sizes = sizes.segment_size(bytes);
         }
-        let (log, recovered) = Wal::open(path, sizes).map_err(opening)?;
+        let opened = match &options.disk {
+            Some(disk) => Wal::open_on(Arc::clone(disk), sizes),
+            None => Wal::open(path, sizes),
+        };
+        let (log, recovered) = opened.map_err(opening)?;
         let seed = match options.chance {
             Chance::System => 0,
             Chance::Seeded(seed) => seed,

@@ -87,16 +87,15 @@ pub(super) fn named(dir: &Directory, log: &Wal, stream: StreamId) -> Result<Opti
     if let Some(known) = lock(&dir.names).get(&stream) {
         return Ok(Some(known.clone()));
     }
-    let found = look(dir, log, stream)?;
-    if let Some(named) = &found
-        && named.title.is_some()
-    {
+    let (found, settled) = look(dir, log, stream)?;
+    if let (Some(named), true) = (&found, settled) {
         lock(&dir.names).insert(stream, named.clone());
     }
     Ok(found)
 }
 
-fn look(dir: &Directory, log: &Wal, stream: StreamId) -> Result<Option<Named>, Error> {
+/// Also whether a later look would find the same.
+fn look(dir: &Directory, log: &Wal, stream: StreamId) -> Result<(Option<Named>, bool), Error> {
     let mut name = None;
     let mut title = None;
     let mut seen = 0_u64;
@@ -111,7 +110,8 @@ fn look(dir: &Directory, log: &Wal, stream: StreamId) -> Result<Option<Named>, E
             break;
         }
     }
-    Ok(name.map(|name| Named { name, title }))
+    let settled = title.is_some() || seen > TITLE_WITHIN;
+    Ok((name.map(|name| Named { name, title }), settled))
 }
 
 /// A few words of what the person said first.

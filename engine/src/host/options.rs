@@ -65,4 +65,6 @@ pub struct Options {
     pub chance: Chance,
     /// Bytes of a log segment; none: the log's own default.
     pub segment_bytes: Option<u64>,
+    /// A disk in place of the directory's own, without a lock and without the event store: for tests of what happens when it fails.
+    pub disk: Option<Arc<dyn recount_wal::disk::Disk>>,
 }

@@ -240,7 +240,12 @@ fn issue(
             origin: None,
         },
     )?;
-    dir.live(held)?.core.counting.logged(&counts);
+    let core = &mut dir.live(held)?.core;
+    core.counting.logged(&counts);
+    core.last_issued = Some((
+        measured.projection.digest,
+        measured.projection.pieces.clone(),
+    ));
     let pending = Pending::new(measured.projection, last);
     let token = match Durable::receipt(&receipt) {
         Some(token) if token.reaches(pending.needs()) => token,
@@ -309,6 +314,10 @@ fn repeated(
             ));
         }
     };
+    let stream = held.slot.stream;
+    dir.log()?
+        .sync(stream, issued.0)
+        .map_err(|cause| refusal(&cause))?;
     let again = api::Prepare {
         at: api::At::Seq(cut.0),
         ..ask.clone()

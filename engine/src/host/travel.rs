@@ -33,6 +33,9 @@ fn perform(
         .transpose()?
         .flatten()
     {
+        dir.log()?
+            .sync(held.slot.stream, last.0)
+            .map_err(|cause| super::write::refusal(&cause))?;
         return Ok(last);
     }
     check_expect(live, common.expect)?;

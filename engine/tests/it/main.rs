@@ -7,6 +7,7 @@ mod common;
 mod append;
 mod corpus;
 mod face;
+mod faults;
 mod first;
 mod forks;
 mod import;
