@@ -137,6 +137,7 @@ impl Timeline {
         let hull = self.units.get(&key)?;
         let shows = self.shows_unit(key);
         let seq = answer.logged.seq;
+        self.relied = if shows { self.relied } else { Some(seq) };
         if !place.own || shows {
             join(place, key);
         }

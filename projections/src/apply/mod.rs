@@ -29,6 +29,9 @@ impl Timeline {
 
     /// Takes in what an event does. Rollbacks and undos do nothing here: they choose the timeline.
     pub(crate) fn effect(&mut self, logged: &Arc<Logged>) -> Option<Seq> {
+        if relies(&logged.event.body) {
+            self.relied = Some(logged.seq);
+        }
         match &logged.event.body {
             Body::Message(message) => self.message(logged, message),
             Body::ToolResult(result) => self.tool_result(logged, result),
@@ -63,5 +66,16 @@ impl Timeline {
             | Body::Overflow(_) => None,
             Body::Breaker(_) | Body::Erased(_) | Body::Kept(_) | Body::Newer(_) => None,
         }
+    }
+}
+
+/// Whether an event of this kind fits depends on what is shown, or on what others of these kinds left.
+fn relies(body: &Body) -> bool {
+    match body {
+        Body::DeleteRange(_) | Body::Snip(_) | Body::CacheEdit(_) => true,
+        Body::CollapseStage(_) | Body::CollapseCommit(_) | Body::CollapseDiscard(_) => true,
+        Body::CompactPlan(_) | Body::CompactChunk(_) => true,
+        Body::CompactCommit(_) | Body::CompactAbandon(_) => true,
+        _ => false,
     }
 }

@@ -28,7 +28,7 @@ impl State {
         let door = self.door(mode);
         door.because(&event)?;
         let chosen = match &mut event.body {
-            Body::Rollback(rollback) => Some(self.travel(rollback, mode)?),
+            Body::Rollback(rollback) => Some(self.travel(rollback, mode)?.into()),
             Body::Undo(undo) => Some(self.undo(undo, mode)?),
             Body::Usage(usage) => {
                 usage.repeats = self.ledger.repeated(usage);

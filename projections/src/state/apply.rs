@@ -1,9 +1,9 @@
 //! Taking in what was admitted, and what was not. Nothing here can fail.
 
 use super::log::{STRIDE, Step, Stored, index_of, orphan_of};
-use super::{Admitted, Applied, State};
+use super::{Admitted, Applied, Chosen, State};
 use crate::timeline::is_travel;
-use crate::{Header, Logged, Misfit, Problem, Timeline};
+use crate::{Header, Logged, Misfit, Problem};
 use alloc::sync::Arc;
 use recount_events::{Body, Event, Seq};
 
@@ -70,7 +70,7 @@ impl State {
         let before = Header::clone(&self.now.header);
         let keep = chosen.is_some();
         let (prev, touched) = match chosen {
-            Some(timeline) => self.choose(timeline, &logged),
+            Some(chosen) => self.choose(chosen, &logged),
             None => (seq.prev(), self.now.advance(seq, Some(&logged))),
         };
         let report = orphan_of(&logged).map(|_| Arc::new(Misfit::rejected(Problem::NoCall)));
@@ -99,7 +99,8 @@ impl State {
     }
 
     /// Goes over to the timeline that a rollback or an undo chose.
-    fn choose(&mut self, timeline: Timeline, logged: &Arc<Logged>) -> (Option<Seq>, Option<Seq>) {
+    fn choose(&mut self, chosen: Chosen, logged: &Arc<Logged>) -> (Option<Seq>, Option<Seq>) {
+        let Chosen { timeline, touched } = chosen;
         let seq = logged.seq;
         let travels = is_travel(&logged.event.body);
         let (prev, touched) = if travels {
@@ -108,7 +109,8 @@ impl State {
                 .insert_mut(seq, self.now.line.spans.clone());
             (timeline.head, self.lowest_between(&timeline))
         } else {
-            (seq.prev(), self.now.first_change(&timeline))
+            let touched = touched.unwrap_or_else(|| self.now.first_change(&timeline));
+            (seq.prev(), touched)
         };
         self.now = timeline;
         self.now.pass(seq, Some(logged));

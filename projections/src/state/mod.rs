@@ -12,6 +12,7 @@ mod list;
 mod log;
 mod travel;
 mod undo;
+mod unmask;
 
 pub(crate) use log::{Ids, Step, id_print};
 
@@ -41,7 +42,15 @@ pub struct State {
 pub struct Admitted {
     logged: Arc<Logged>,
     /// The timeline that a rollback or an undo chose.
-    chosen: Option<Timeline>,
+    chosen: Option<Chosen>,
+}
+
+/// A timeline that a rollback or an undo chose.
+#[derive(Clone, Debug)]
+struct Chosen {
+    timeline: Timeline,
+    /// The lowest key of `shown` that differs, where it is known already.
+    touched: Option<Option<Seq>>,
 }
 
 /// What an applied event changed.

@@ -3,7 +3,7 @@
 //! - Legal iff the active events without the target, folded again with their logged positions, are all still admissible.
 //! - The undo of a rollback is a rollback to just before it, while nothing but ledger events followed.
 
-use super::State;
+use super::{Chosen, State};
 use crate::admit::{Door, Mode};
 use crate::timeline::is_travel;
 use crate::{Logged, Map, Misfit, Problem, Shown, Suggest, Timeline, Unit};
@@ -12,14 +12,20 @@ use recount_events::{BlockId, Body, Seq, Undo};
 
 impl State {
     /// The timeline without an event.
-    pub(super) fn undo(&self, undo: &mut Undo, mode: Mode) -> Result<Timeline, Misfit> {
+    pub(super) fn undo(&self, undo: &mut Undo, mode: Mode) -> Result<Chosen, Misfit> {
         let target = undo.event;
         let logged = self.undo_target(target, mode)?;
         let travels = logged.filter(|logged| is_travel(&logged.event.body));
         undo.to = travels.and_then(|logged| logged.seq.prev());
-        match undo.to {
-            Some(before) => self.undo_travel(target, before),
-            None => self.undo_event(target, mode),
+        if let Some(before) = undo.to {
+            return Ok(self.undo_travel(target, before)?.into());
+        }
+        match logged.and_then(|logged| self.unmask(logged)) {
+            Some((timeline, touched)) => Ok(Chosen {
+                timeline,
+                touched: Some(touched),
+            }),
+            None => Ok(self.undo_event(target, mode)?.into()),
         }
     }
 
@@ -111,6 +117,15 @@ impl State {
         match &logged.event.body {
             Body::Rollback(_) | Body::Undo(_) => true,
             _ => door.check(&mut logged.event.clone()).is_ok(),
+        }
+    }
+}
+
+impl From<Timeline> for Chosen {
+    fn from(timeline: Timeline) -> Self {
+        Self {
+            timeline,
+            touched: None,
         }
     }
 }

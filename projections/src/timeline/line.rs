@@ -126,6 +126,11 @@ impl Line {
         }
     }
 
+    /// Something falls with it.
+    pub(crate) fn causes(&self, cause: Seq) -> bool {
+        self.effects_of(cause).next().is_some()
+    }
+
     fn effects_of(&self, cause: Seq) -> impl Iterator<Item = Seq> + '_ {
         let from = (
             Bound::Included((cause, Seq(0))),

@@ -145,6 +145,8 @@ pub struct Timeline {
     pub open: Map<BlockId, Seq>,
     /// The newest authored message that is shown.
     pub authored_last: Option<Seq>,
+    /// The newest event that relied on what is shown: ranges, stages and plans, cache edits, results for hidden calls.
+    pub relied: Option<Seq>,
     /// Which positions it is made of, and what was undone.
     pub line: Line,
     /// All content, visible or not: messages, results, injections of lifetime once or session.

@@ -250,23 +250,23 @@ fn whole(timeline: &Timeline) -> String {
         .collect();
     format!(
         "{} | header {:?} {:?} | open {:?} | authored {:?} | masks {:?} | over {:?} | folds {:?} {:?} | tip {:?} | units {:?} {given:?} \
-         | content {:?} | replaced {:?} | turns {:?} | checkpoints {:?} | stages {:?} plan {:?} lives {:?} {:?} | usage {:?} | fallen {:?}",
+         | content {:?} | replaced {:?} | turns {:?} | checkpoints {:?} | stages {:?} plan {:?} lives {:?} {:?} | usage {:?} | fallen {:?} | relied {:?}",
         view(timeline),
         timeline.header.system.as_ref().map(|logged| logged.seq),
         timeline.header.rendering,
-        timeline.open,
+        pairs(&timeline.open),
         timeline.authored_last,
         cut(timeline),
-        timeline.superseded,
-        timeline.folds,
-        timeline.summaries,
+        pairs(&timeline.superseded),
+        pairs(&timeline.folds),
+        pairs(&timeline.summaries),
         timeline.tip,
         timeline
             .units
             .iter()
             .map(|(key, hull)| (key.0, hull.last.0))
             .collect::<Vec<_>>(),
-        timeline.content,
+        pairs(&timeline.content),
         timeline
             .replaced
             .iter()
@@ -280,11 +280,19 @@ fn whole(timeline: &Timeline) -> String {
             .plan
             .as_ref()
             .map(|plan| (plan.logged.seq, seqs_of(&plan.chunks))),
-        timeline.work.collapses,
-        timeline.work.compactions,
+        pairs(&timeline.work.collapses),
+        pairs(&timeline.work.compactions),
         timeline.usage,
-        timeline.line.fallen,
+        pairs(&timeline.line.fallen),
+        timeline.relied,
     )
+}
+
+/// The entries of a map; two maps of equal entries may be different trees.
+fn pairs<K: Ord + Clone, V: Clone>(map: &recount_projections::Map<K, V>) -> Vec<(K, V)> {
+    map.iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// Which mask covers each content position.

@@ -1,0 +1,105 @@
+//! The undo of a mask on which nothing rests: what it hid comes back, without folding anything again.
+//!
+//! - Equal to folding the line again without it (a law); its cost is that of what it hid, however much came later.
+//! - Only when no later event looked at what is shown, none was undone, and nothing falls with it.
+
+use super::State;
+use crate::timeline::paint;
+use crate::{Logged, Shown, Timeline};
+use alloc::vec::Vec;
+use recount_events::{Body, Range, Seq};
+
+impl State {
+    /// The timeline without a mask, and the lowest key that comes or goes; `None` when the line must be folded again.
+    pub(super) fn unmask(&self, mask: &Logged) -> Option<(Timeline, Option<Seq>)> {
+        let runs = runs_of(&mask.event.body)?;
+        let line = &self.now.line;
+        let undone_later = line.undos.last().is_some_and(|(undo, _)| *undo > mask.seq);
+        if self.now.relied != Some(mask.seq) || undone_later || line.causes(mask.seq) {
+            return None;
+        }
+        let before = self.fold_to(self.step(mask.seq)?.prev);
+        let mut timeline = self.now.clone();
+        timeline.line.fallen.insert_mut(mask.seq, self.next);
+        timeline.work = before.work.clone();
+        timeline.relied = before.relied;
+        let folded = timeline.unfold(mask.seq);
+        timeline.uncover(&runs, &before);
+        let shown = timeline.show_again(&runs, &before);
+        timeline.authored_last = timeline.authored_last.max(before.authored_last);
+        Some((timeline, folded.into_iter().chain(shown).min()))
+    }
+}
+
+impl Timeline {
+    /// Takes a fold's summary away.
+    fn unfold(&mut self, commit: Seq) -> Option<Seq> {
+        let (first, _) = self.folds.get(&commit).copied()?;
+        self.folds.remove_mut(&commit);
+        self.summaries.remove_mut(&first);
+        self.shown.remove_mut(&first);
+        Some(first)
+    }
+
+    /// Takes a mask away; the masks below it are the last ones again.
+    fn uncover(&mut self, runs: &[(Seq, Seq)], before: &Self) {
+        for (first, last) in runs.iter().copied() {
+            self.masked.remove_mut(&first);
+            let cut = before.masked.range(..first).next_back();
+            let inside = before.masked.range(first..=last);
+            for (start, (end, below)) in cut
+                .into_iter()
+                .chain(inside)
+                .filter(|(_, (end, _))| *end >= first)
+            {
+                paint(&mut self.masked, first.max(*start), last.min(*end), *below);
+            }
+        }
+    }
+
+    /// Shows what was shown before, as it is now.
+    fn show_again(&mut self, runs: &[(Seq, Seq)], before: &Self) -> Option<Seq> {
+        let keys = runs
+            .iter()
+            .flat_map(|(first, last)| before.keys_between(*first, *last));
+        let keys: Vec<Seq> = keys
+            .filter(|key| !self.superseded.contains_key(key))
+            .collect();
+        for key in &keys {
+            let Some(shown) = before.shown.get(key) else {
+                continue;
+            };
+            if let Shown::Summary(summary) = shown {
+                self.summaries.insert_mut(*key, summary.range.1);
+            }
+            let unit = self
+                .units
+                .get(key)
+                .filter(|_| matches!(shown, Shown::Unit(_)));
+            let shown = unit.map_or_else(|| shown.clone(), |hull| Shown::Unit(hull.unit.clone()));
+            self.shown.insert_mut(*key, shown);
+        }
+        keys.into_iter().min()
+    }
+
+    /// The keys of what is shown of the positions of a run.
+    fn keys_between(&self, first: Seq, last: Seq) -> impl Iterator<Item = Seq> + '_ {
+        self.shown.range(first..=last).map(|(key, _)| *key)
+    }
+}
+
+/// What a mask covers; `None` for what is no mask.
+fn runs_of(body: &Body) -> Option<Vec<(Seq, Seq)>> {
+    let range = match body {
+        Body::Snip(snip) => return Some(snip.messages.iter().map(|seq| (*seq, *seq)).collect()),
+        Body::DeleteRange(delete) => delete.range,
+        Body::CollapseCommit(commit) => commit.range?,
+        Body::CompactCommit(commit) => commit.range,
+        _ => return None,
+    };
+    match range {
+        Range::Closed { first, last } => Some(Vec::from([(first, last)])),
+        Range::Marker => Some(Vec::new()),
+        Range::KeepFrom(_) => None,
+    }
+}
