@@ -71,11 +71,17 @@ impl Timeline {
 
 /// Whether an event of this kind fits depends on what is shown, or on what others of these kinds left.
 fn relies(body: &Body) -> bool {
-    match body {
-        Body::DeleteRange(_) | Body::Snip(_) | Body::CacheEdit(_) => true,
-        Body::CollapseStage(_) | Body::CollapseCommit(_) | Body::CollapseDiscard(_) => true,
-        Body::CompactPlan(_) | Body::CompactChunk(_) => true,
-        Body::CompactCommit(_) | Body::CompactAbandon(_) => true,
-        _ => false,
-    }
+    matches!(
+        body,
+        Body::DeleteRange(_)
+            | Body::Snip(_)
+            | Body::CacheEdit(_)
+            | Body::CollapseStage(_)
+            | Body::CollapseCommit(_)
+            | Body::CollapseDiscard(_)
+            | Body::CompactPlan(_)
+            | Body::CompactChunk(_)
+            | Body::CompactCommit(_)
+            | Body::CompactAbandon(_)
+    )
 }
