@@ -256,9 +256,7 @@ pub(crate) enum Native {
 /// A document or search result of the Anthropic dialect.
 pub(crate) fn native_document(pen: &mut Pen<'_, '_>, kind: &str, raw: &str) -> Native {
     match kind {
-        "document" if complete(kind, raw) => {
-            source::copy(pen, raw, kind).map_or(Native::NoSource, Native::Json)
-        }
+        "document" => source::copy(pen, raw, kind).map_or(Native::NoSource, Native::Json),
         "search_result" if complete(kind, raw) => Native::Json(copy(pen, raw, known(kind))),
         _ => Native::Text,
     }
@@ -266,13 +264,9 @@ pub(crate) fn native_document(pen: &mut Pen<'_, '_>, kind: &str, raw: &str) -> N
 
 /// On Chat a document with words is a text.
 fn chat_document(pen: &mut Pen<'_, '_>, setting: Setting<'_>, raw: &str) {
-    let source = recount_events::raw::member(raw, "source");
-    let plain = source.filter(|source| member_words(source, "type").as_deref() == Some("text"));
-    match plain.and_then(|source| recount_events::raw::member(source, "data")) {
-        Some(token) if crate::render::json::is_string(token) => {
-            words(pen, setting, token.trim_ascii())
-        }
-        _ => stand_in(pen, setting, "\"[document]\"", RepairKind::Kind),
+    match view::plain(raw) {
+        Some(token) => words(pen, setting, token),
+        None => stand_in(pen, setting, "\"[document]\"", RepairKind::Kind),
     }
 }
 

@@ -130,7 +130,10 @@ pub(crate) fn content(pen: &mut Pen<'_, '_>, setting: Setting<'_>, content: &Con
             .map(|logged| (logged.seq, &logged.event.body))
         {
             Some((by, Body::Replace(replace)))
-                if matches!(block.kind, BlockKind::Text | BlockKind::Image) =>
+                if matches!(
+                    block.kind,
+                    BlockKind::Text | BlockKind::Image | BlockKind::Result
+                ) =>
             {
                 replaced(pen, setting, id, by, &replace.with);
             }

@@ -2,7 +2,7 @@
 //!
 //! - Tools stand ordered by name, bytewise, each name once.
 
-use crate::render::block::{mark, raw_token};
+use crate::render::block::mark;
 use crate::render::context::Context;
 use crate::render::json::{Object, is_object, is_string, text_block};
 use crate::render::pen::{Draft, Pen};
@@ -278,7 +278,7 @@ fn part(pen: &mut Pen<'_, '_>, format: Format, block: &Block) -> Option<String> 
             if is_object(raw) && format == Format::Anthropic && !complete("text", raw) =>
         {
             pen.mend(RepairKind::Kind);
-            (Cow::Owned(raw_token(raw)), None)
+            return None;
         }
         At::Json(raw) => (view::text(raw), Some(raw)),
         At::Token(token) => (Cow::Owned(token), None),

@@ -41,6 +41,9 @@ pub(crate) fn write(
 ) -> Result<String, (&'static str, RepairKind)> {
     let picture = view::picture(format, raw);
     let side = block.image.map_or(0, |facts| facts.width.max(facts.height));
+    if pen.context.chat() && matches!(picture, Picture::Elsewhere) {
+        return Err(("\"[image]\"", RepairKind::Kind));
+    }
     if let Some(token) = refused(pen, block, &picture, side) {
         return Err((token, RepairKind::Image));
     }

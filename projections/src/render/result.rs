@@ -228,7 +228,10 @@ fn line<'b>(pen: &mut Pen<'_, '_>, format: Format, block: &'b Block) -> Option<C
         }
         (BlockKind::Image, _) => stand_in(pen, "\"[image]\""),
         (BlockKind::Document, Some("search_result")) => stand_in(pen, raw_token(raw)),
-        (BlockKind::Document, _) => stand_in(pen, "\"[document]\""),
+        (BlockKind::Document, _) => match view::plain(raw) {
+            Some(token) => worded(pen, Cow::Borrowed(token)),
+            None => stand_in(pen, "\"[document]\""),
+        },
         _ => stand_in(pen, raw_token(raw)),
     }
 }

@@ -37,7 +37,6 @@ pub(crate) fn complete(name: &str, raw: &str) -> bool {
     let has_object = |key: &str| member(raw, key).is_some_and(is_object);
     match name {
         "text" => member(raw, "text").is_some_and(is_string),
-        "document" => has_object("source"),
         "search_result" => has("source") && has("title") && has("content"),
         "container_upload" => has("file_id"),
         "server_tool_use" => has("id") && has("name") && has_object("input"),

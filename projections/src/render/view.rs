@@ -67,6 +67,15 @@ fn message(raw: &str) -> Cow<'_, str> {
     Cow::Owned(token)
 }
 
+/// The words of a document whose source is plain text, as a string token.
+pub(crate) fn plain(raw: &str) -> Option<&str> {
+    let source = member(raw, "source")
+        .filter(|source| member_words(source, "type").as_deref() == Some("text"))?;
+    member(source, "data")
+        .filter(|data| is_string(data))
+        .map(str::trim_ascii)
+}
+
 /// The token holds no words: nothing, or white space.
 pub(crate) fn blank(token: &str) -> bool {
     words(token).is_none_or(|words| words.chars().all(char::is_whitespace))

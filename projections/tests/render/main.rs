@@ -7,10 +7,12 @@
 )]
 
 mod calls;
+mod cost;
 mod desk;
 mod foreign;
 mod golden;
 mod header;
+mod hostile;
 mod law;
 mod outcomes;
 mod pictures;
