@@ -8,7 +8,7 @@ use crate::render::body::Shape;
 use crate::render::context::{self, Context};
 use crate::render::params::{self, Asked};
 use crate::render::track::{Sums, Track};
-use crate::render::{Projection, Repair, RepairKind, Request, entry, header, outcome};
+use crate::render::{ByBytes, Projection, Repair, RepairKind, Request, entry, header, outcome};
 use crate::timeline::Logged;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -261,7 +261,12 @@ fn turn_start(
     names: &Arc<BTreeSet<String>>,
     from: Option<Seq>,
 ) -> Option<Seq> {
-    let context = Context::new(request, Arc::clone(names), None, false);
+    // Looking is not showing: nothing is counted for it.
+    let request = Request {
+        counts: &ByBytes,
+        ..*request
+    };
+    let context = Context::new(&request, Arc::clone(names), None, false);
     let mut newest_first = request.timeline.shown.range(from.unwrap_or(Seq(0))..).rev();
     newest_first
         .find(|(key, shown)| entry::begins_turn(&context, **key, shown))
