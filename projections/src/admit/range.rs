@@ -138,8 +138,8 @@ impl Door<'_> {
     /// The rules of a range, in order.
     pub(super) fn legal(&self, first: Seq, last: Seq) -> Result<(), Problem> {
         self.something_visible(first, last)?;
-        self.ends_shown(first, last)?;
         self.folds_whole(first, last)?;
+        self.ends_shown(first, last)?;
         self.units_whole(first, last)?;
         self.calls_closed(first, last)
     }

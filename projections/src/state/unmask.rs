@@ -62,9 +62,11 @@ impl Timeline {
         let keys = runs
             .iter()
             .flat_map(|(first, last)| before.keys_between(*first, *last));
-        let keys: Vec<Seq> = keys
-            .filter(|key| !self.superseded.contains_key(key))
-            .collect();
+        let gone = |key: &Seq| {
+            matches!(before.shown.get(key), Some(Shown::Inject(_)))
+                && self.superseded.contains_key(key)
+        };
+        let keys: Vec<Seq> = keys.filter(|key| !gone(key)).collect();
         for key in &keys {
             let Some(shown) = before.shown.get(key) else {
                 continue;

@@ -153,3 +153,39 @@ fn keep_rest(masked: &mut Map<Seq, (Seq, Seq)>, last: Seq, end: Seq, below: Seq)
         masked.insert_mut(last.next(), (end, below));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::paint;
+    use crate::Map;
+    use recount_events::Seq;
+
+    /// Every pair of runs over a third, against a list of positions.
+    #[test]
+    fn the_last_mask_over_a_position_is_the_last_one_painted() {
+        let runs: alloc::vec::Vec<(u64, u64)> = (0..7)
+            .flat_map(|first| (first..7).map(move |last| (first, last)))
+            .collect();
+        for under in &runs {
+            for over in &runs {
+                let mut masked = Map::default();
+                let mut naive = [None; 8];
+                for (mask, (first, last)) in (0u64..).zip([&(1, 5), under, over]) {
+                    paint(&mut masked, Seq(*first), Seq(*last), Seq(mask));
+                    (*first..=*last).for_each(|seq| naive[seq as usize] = Some(Seq(mask)));
+                }
+                let timeline = crate::Timeline {
+                    masked,
+                    ..crate::Timeline::default()
+                };
+                for (seq, mask) in (0u64..).zip(naive) {
+                    assert_eq!(
+                        timeline.mask_over(Seq(seq)),
+                        mask,
+                        "{under:?} {over:?} {seq}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -333,3 +333,24 @@ fn damage_is_skipped_and_reported_and_the_rest_is_there() {
         }
     }
 }
+
+#[test]
+fn a_fold_that_begins_where_a_superseded_injection_stood_comes_back() {
+    let mut host = Host::new();
+    host.inject("a", "old", Lifetime::Once).unwrap();
+    host.user("one");
+    host.compact(1, 1).unwrap();
+    let outer = host.compact(1, 2).unwrap().0;
+    let newer = Inject {
+        slot: Text::plain("a"),
+        content: words("new"),
+        lifetime: Lifetime::Once,
+        supersede: true,
+    };
+    host.put(Body::Inject(newer)).unwrap();
+    assert_eq!(host.view(), "s4[1-2] i5");
+    host.undo(outer).unwrap();
+    assert_eq!(host.view(), "s3[1-1] u2 i5");
+    host.undo(3).unwrap();
+    assert_eq!(host.view(), "u2 i5");
+}

@@ -78,7 +78,8 @@ fn rule_02_ends_are_visible_content_or_folds_inside() {
 fn rule_02_folds_go_whole() {
     let mut host = talk();
     host.compact(1, 3).unwrap();
-    refused(host.delete(1, 1), Rejected, Problem::EndNotShown(Seq(1)));
+    refused(host.delete(1, 1), Rejected, Problem::CutsFold(Seq(1)));
+    refused(host.compact(3, 4), Rejected, Problem::CutsFold(Seq(1)));
     suggests(host.compact(3, 4), range(1, 4));
     suggests(host.compact(2, 5), range(1, 5));
     host.delete(1, 4).unwrap();

@@ -359,3 +359,28 @@ fn rule_34_a_batch_is_judged_event_by_event_and_costs_nothing_when_refused() {
     assert_eq!(host.view(), "u1 a2(r3) u4 a5 u6");
     assert_eq!(host.user("next"), fold);
 }
+
+#[test]
+fn an_event_admitted_elsewhere_is_judged_again() {
+    let mut host = talk();
+    let stale = host
+        .state
+        .admit(event(Body::CompactCommit(compact_commit(closed(1, 3)))))
+        .unwrap();
+    let twin = stale.clone();
+    host.state.apply(stale);
+    let applied = host.state.apply(twin);
+    assert_eq!(applied.seq, Seq(8));
+    assert_eq!(host.view(), "s8[1-3] u4 a5 u6");
+    let undo = host
+        .state
+        .admit(event(Body::Undo(Undo {
+            event: Seq(8),
+            to: None,
+        })))
+        .unwrap();
+    host.state.apply(undo.clone());
+    host.state.apply(undo);
+    assert_eq!(host.view(), "s7[1-3] u4 a5 u6");
+    assert_eq!(host.state.skipped().count(), 1);
+}
