@@ -3,7 +3,7 @@
 use crate::print::{Table, bold, bytes, count, dim, green, line, short};
 use crate::reach::Reach;
 use crate::verbs::import;
-use recount::{Error, api};
+use recount::{Error, ErrorKind, api};
 use std::path::Path;
 
 /// How many turns are rolled back.
@@ -29,7 +29,7 @@ pub(crate) fn tell(reach: &Reach, transcript: &Path) -> Result<(), Error> {
         count(imported.damaged.len() as u64)
     ));
 
-    let profile = profile(reach, name)?;
+    let profile = shipped(reach)?;
     let mut steps = Table::new(
         &["step", "outcome", "cut", "tokens", "size", "digest"],
         &[2, 3, 4],
@@ -54,7 +54,10 @@ pub(crate) fn tell(reach: &Reach, transcript: &Path) -> Result<(), Error> {
     let rolled: api::RolledBack = reach.ask("v1.session.rollback", &ask)?;
     step(
         &mut steps,
-        &format!("rolled back {turns} turns"),
+        &format!(
+            "rolled back {turns} turn{}",
+            if turns == 1 { "" } else { "s" }
+        ),
         &project(reach, name, profile.as_ref())?,
     );
 
@@ -82,36 +85,33 @@ pub(crate) fn tell(reach: &Reach, transcript: &Path) -> Result<(), Error> {
     verify(reach, name)
 }
 
+/// The prompt; a cut before the session's first profile is projected for a shipped one.
 fn project(
     reach: &Reach,
     session: &str,
-    profile: Option<&api::Spec>,
+    shipped: Option<&api::Spec>,
 ) -> Result<api::Projected, Error> {
-    let ask = api::Project {
+    let ask = |profile: Option<api::Spec>| api::Project {
         session: session.to_owned(),
-        profile: profile.cloned(),
+        profile,
         form: api::As::None,
         ..Default::default()
     };
-    reach.ask("v1.session.project", &ask)
+    match reach.ask("v1.session.project", &ask(None)) {
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            reach.ask("v1.session.project", &ask(shipped.cloned()))
+        }
+        answer => answer,
+    }
 }
 
-/// The session's own profile; where the recording shows none, a shipped one.
-fn profile(reach: &Reach, session: &str) -> Result<Option<api::Spec>, Error> {
-    let status: api::StatusReport = reach.ask(
-        "v1.session.status",
-        &api::Status {
-            session: session.to_owned(),
-        },
-    )?;
-    if status.model.is_some() {
-        return Ok(None);
-    }
+/// A shipped profile, for what a recording does not tell.
+fn shipped(reach: &Reach) -> Result<Option<api::Spec>, Error> {
     let hello: api::Hello = reach.ask("v1.hello", &serde_json::json!({}))?;
     Ok(hello.profiles.first().map(|name| api::Spec::named(name)))
 }
 
-/// [`TURNS`], or as many as there are.
+/// [`TURNS`], or fewer, so that something is left.
 fn turns(reach: &Reach, session: &str) -> Result<u64, Error> {
     let status: api::StatusReport = reach.ask(
         "v1.session.status",
@@ -119,7 +119,7 @@ fn turns(reach: &Reach, session: &str) -> Result<u64, Error> {
             session: session.to_owned(),
         },
     )?;
-    Ok(status.turns.clamp(1, TURNS))
+    Ok(status.turns.saturating_sub(1).clamp(1, TURNS))
 }
 
 fn step(table: &mut Table, name: &str, projected: &api::Projected) {
