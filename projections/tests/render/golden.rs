@@ -3,7 +3,9 @@
 //! - A file: events, one a line; `----`; what comes out. `UPDATE=1` writes what comes out.
 
 use crate::desk::Desk;
-use recount_events::Wire;
+use recount_events::{Event, Millis, Wire};
+use recount_projections::render::{Budget, ByBytes};
+use recount_projections::{Request, State, project};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -59,6 +61,39 @@ fn shows(desk: &Desk, wire: Wire) -> String {
     out
 }
 
+/// The state's own fold of a script gives the same body as the desk's.
+fn folds_alike(script: &str, desk: &Desk) {
+    let mut state = State::new();
+    for line in lines(script) {
+        let admitted = state.admit(Event::from_json(line, Millis(0)).unwrap());
+        let admitted = admitted.unwrap_or_else(|misfit| panic!("{misfit:?} in {line}"));
+        state.apply(admitted);
+    }
+    let profile = desk.in_force();
+    for wire in [Wire::Anthropic, Wire::OpenaiChat] {
+        let request = Request {
+            timeline: state.timeline(),
+            profile: &profile,
+            wire,
+            heal: false,
+            counts: &ByBytes,
+            budget: Budget::default(),
+        };
+        let (one, other) = (project(&request), desk.project(wire));
+        assert_eq!(
+            String::from_utf8(one.body()),
+            String::from_utf8(other.body())
+        );
+        assert_eq!((one.digest, one.outcome), (other.digest, other.outcome));
+    }
+}
+
+fn lines(script: &str) -> impl Iterator<Item = &str> {
+    script
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 #[test]
 fn golden_prompts_of_version_1() {
     let mut files: Vec<_> = std::fs::read_dir(folder())
@@ -71,12 +106,10 @@ fn golden_prompts_of_version_1() {
         let text = std::fs::read_to_string(&path).unwrap();
         let (script, expected) = text.split_once("----\n").unwrap_or((&text, ""));
         let mut desk = Desk::default();
-        for line in script
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
+        for line in lines(script) {
             desk.log(line);
         }
+        folds_alike(script, &desk);
         let out = [
             shows(&desk, Wire::Anthropic),
             shows(&desk, Wire::OpenaiChat),

@@ -17,5 +17,6 @@ mod law;
 mod outcomes;
 mod pictures;
 mod sizes;
+mod state;
 mod thinking;
 mod words;
