@@ -23,6 +23,7 @@ impl Door<'_> {
         let staged = self.staged(&commit.id);
         if staged.is_none() {
             unused(self.collapse_life(&commit.id))?;
+            complete(commit)?;
         }
         let given = commit.range.or(staged.map(|stage| stage.range));
         let range = given.ok_or(Misfit::invalid(Problem::RangeMissing))?;
@@ -70,7 +71,7 @@ impl Door<'_> {
         let Some(plan) = &self.timeline.work.plan else {
             return Ok(());
         };
-        let expected = self.planned().map_or(0, |plan| plan.chunks.len()).max(1);
+        let expected = self.planned().map_or(0, |plan| plan.chunks.len());
         let there = usize::try_from(chunk.chunk).is_ok_and(|index| index < expected);
         if there && !plan.chunks.contains_key(&chunk.chunk) {
             return Ok(());
@@ -135,6 +136,15 @@ impl Door<'_> {
 
     fn compaction_life(&self, id: &Text) -> Option<Life> {
         life(&self.timeline.work.compactions, id)
+    }
+}
+
+/// Without a stage a commit brings everything itself.
+fn complete(commit: &CollapseCommit) -> Result<(), Misfit> {
+    match (commit.range, &commit.summary) {
+        (None, None) => Err(Misfit::rejected(Problem::NothingPending)),
+        (_, None) => Err(Misfit::invalid(Problem::SummaryMissing)),
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ranges: which are legal, and what they cover.
 //!
 //! - A range is all content of the timeline between its ends, hidden content included.
-//! - It is legal iff something in it is visible, each end is visible content or lies in a fold that is wholly inside, every
+//! - It is legal iff something in it is visible, each end is visible content or lies in a visible fold that is wholly inside, every
 //!   visible fold is wholly inside or wholly outside, no unit is split, and no call in it is open.
 
 use super::{Door, Mode};
@@ -164,12 +164,11 @@ impl Door<'_> {
         bad.map_or(Ok(()), |end| Err(Problem::EndNotShown(end)))
     }
 
-    /// An end is visible content, or lies in a fold that is wholly inside. What damage took away may be one.
+    /// An end is visible content, or lies in a visible fold that is wholly inside. What damage took away may be one.
     fn is_end(&self, end: Seq, first: Seq, last: Seq) -> bool {
-        let holds =
-            |(from, to): &(Seq, Seq)| first <= *from && *to <= last && *from <= end && end <= *to;
+        let fold = self.timeline.summaries.range(..=end).next_back();
         self.timeline.visible(end)
-            || self.timeline.folds.values().any(holds)
+            || fold.is_some_and(|(from, to)| first <= *from && end <= *to && *to <= last)
             || (self.mode == Mode::Logged && self.is_damaged(end))
     }
 

@@ -26,6 +26,9 @@ impl Door<'_> {
         {
             return Err(Misfit::invalid(Problem::BadReplacement));
         }
+        if let Some(twice) = twice(&replace.blocks) {
+            return Err(Misfit::invalid(Problem::Repeated(twice.seq)));
+        }
         replace
             .blocks
             .iter()
@@ -34,7 +37,7 @@ impl Door<'_> {
 
     fn replaceable(&self, block: BlockId) -> Result<(), Misfit> {
         self.written(block.seq)?;
-        let missing = Err(Misfit::not_found(Problem::NoBlock(block)));
+        let missing = Err(Misfit::rejected(Problem::NoBlock(block)));
         let active = self.timeline.line.contains(block.seq)
             && !self.timeline.line.fallen.contains_key(&block.seq);
         let Some(logged) = self
@@ -73,7 +76,7 @@ impl Door<'_> {
         if there || forgiven {
             Ok(())
         } else {
-            Err(Misfit::not_found(Problem::NoBlock(block)))
+            Err(Misfit::rejected(Problem::NoBlock(block)))
         }
     }
 }
@@ -95,4 +98,16 @@ fn injected(inject: &Inject, block: BlockId) -> Option<BlockKind> {
             Lifetime::Once | Lifetime::Session | Lifetime::Tail
         );
     kind_in(&inject.content, block).or(whole.then_some(BlockKind::Text))
+}
+
+/// A block that a list names twice.
+fn twice(blocks: &[BlockId]) -> Option<BlockId> {
+    let mut seen = crate::Map::default();
+    for block in blocks {
+        if seen.contains_key(block) {
+            return Some(*block);
+        }
+        seen.insert_mut(*block, ());
+    }
+    None
 }

@@ -194,54 +194,42 @@ impl Timeline {
     }
 
     fn inject_tail(&mut self, logged: &Arc<Logged>, inject: &Inject) -> Option<Seq> {
-        let older = self
-            .tails
-            .iter()
-            .find(|(_, old)| same_slot(old, inject))
-            .map(|(seq, _)| *seq);
-        if let Some(older) = older {
+        let older = self.tails.iter().find(|(_, old)| same_slot(old, inject));
+        if let Some(older) = older.map(|(seq, _)| *seq) {
             self.tails.remove_mut(&older);
         }
         if !is_empty(inject) {
             self.tails.insert_mut(logged.seq, Arc::clone(logged));
         }
-        None
+        self.supersede(logged.seq, inject)
     }
 
     fn inject_here(&mut self, logged: &Arc<Logged>, inject: &Inject) -> Option<Seq> {
         let seq = logged.seq;
-        let mut touched = seq;
+        let touched = self.supersede(seq, inject);
         if let Some(slot) = name_of(&inject.slot) {
             let earlier = self.slots.get(&slot).cloned().unwrap_or_default();
-            if inject.supersede {
-                touched = self.supersede(&earlier, seq).unwrap_or(seq);
-            }
             self.slots.insert_mut(slot, earlier.push_back(seq));
         }
-        self.settle(
-            seq,
-            Place {
-                own: true,
-                units: Vec::new(),
-            },
-        );
+        let place = Place {
+            own: true,
+            units: Vec::new(),
+        };
+        self.settle(seq, place);
         self.shown
             .insert_mut(seq, Shown::Inject(Arc::clone(logged)));
-        Some(touched)
+        touched.or(Some(seq))
     }
 
-    fn supersede(&mut self, earlier: &crate::List<Seq>, by: Seq) -> Option<Seq> {
+    /// Takes the place of the slot's earlier injections, where the host says so.
+    fn supersede(&mut self, by: Seq, inject: &Inject) -> Option<Seq> {
+        let slot = name_of(&inject.slot).filter(|_| inject.supersede)?;
         let mut touched = None;
-        for old in earlier
-            .iter()
-            .filter(|old| !self.superseded.contains_key(*old))
-            .copied()
-            .collect::<Vec<_>>()
-        {
-            self.superseded.insert_mut(old, by);
-            if matches!(self.shown.get(&old), Some(Shown::Inject(_))) {
-                self.shown.remove_mut(&old);
-                touched = touched.or(Some(old));
+        for old in self.slots.get(&slot)?.clone().iter() {
+            self.superseded.insert_mut(*old, by);
+            if matches!(self.shown.get(old), Some(Shown::Inject(_))) {
+                self.shown.remove_mut(old);
+                touched = touched.or(Some(*old));
             }
         }
         touched

@@ -22,13 +22,16 @@ impl Timeline {
             return None;
         };
         let text = commit.summary.clone()?;
-        self.fold(Summary {
-            seq,
-            kind: SummaryKind::Collapse,
-            id: Some(commit.id.clone()),
-            text,
-            range: (first, last),
-        })
+        self.fold(
+            Summary {
+                seq,
+                kind: SummaryKind::Collapse,
+                id: Some(commit.id.clone()),
+                text,
+                range: (first, last),
+            },
+            &commit.covered,
+        )
     }
 
     pub(super) fn discard(&mut self, seq: Seq, discard: &CollapseDiscard) -> Option<Seq> {
@@ -74,13 +77,16 @@ impl Timeline {
             return None;
         };
         let text = commit.summary.clone()?;
-        self.fold(Summary {
-            seq,
-            kind: SummaryKind::Compact,
-            id: commit.id.clone(),
-            text,
-            range: (first, last),
-        })
+        self.fold(
+            Summary {
+                seq,
+                kind: SummaryKind::Compact,
+                id: commit.id.clone(),
+                text,
+                range: (first, last),
+            },
+            &commit.covered,
+        )
     }
 
     pub(super) fn abandon(&mut self, seq: Seq, abandon: &CompactAbandon) -> Option<Seq> {

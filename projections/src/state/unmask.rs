@@ -12,7 +12,8 @@ use recount_events::{Body, Range, Seq};
 impl State {
     /// The timeline without a mask, and the lowest key that comes or goes; `None` when the line must be folded again.
     pub(super) fn unmask(&self, mask: &Logged) -> Option<(Timeline, Option<Seq>)> {
-        let runs = runs_of(&mask.event.body)?;
+        let range = range_of(&mask.event.body)?;
+        let runs = self.now.runs_under(mask.seq, range);
         let line = &self.now.line;
         let undone_later = line.undos.last().is_some_and(|(undo, _)| *undo > mask.seq);
         if self.now.relied != Some(mask.seq) || undone_later || line.causes(mask.seq) {
@@ -32,6 +33,16 @@ impl State {
 }
 
 impl Timeline {
+    /// The runs that a mask covers.
+    fn runs_under(&self, mask: Seq, range: Option<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
+        let inside = range.map(|(first, last)| self.masked.range(first..=last));
+        let runs = inside
+            .into_iter()
+            .flatten()
+            .filter(|(_, (_, over))| *over == mask);
+        runs.map(|(first, (last, _))| (*first, *last)).collect()
+    }
+
     /// Takes a fold's summary away.
     fn unfold(&mut self, commit: Seq) -> Option<Seq> {
         let (first, _) = self.folds.get(&commit).copied()?;
@@ -90,18 +101,21 @@ impl Timeline {
     }
 }
 
-/// What a mask covers; `None` for what is no mask.
-fn runs_of(body: &Body) -> Option<Vec<(Seq, Seq)>> {
+/// Where a mask may cover something, a marker nowhere; `None` for what is no mask.
+fn range_of(body: &Body) -> Option<Option<(Seq, Seq)>> {
     let range = match body {
-        Body::Snip(snip) => return Some(snip.messages.iter().map(|seq| (*seq, *seq)).collect()),
+        Body::Snip(snip) => {
+            let ends = snip.messages.iter().min().zip(snip.messages.iter().max());
+            return Some(ends.map(|(first, last)| (*first, *last)));
+        }
         Body::DeleteRange(delete) => delete.range,
         Body::CollapseCommit(commit) => commit.range?,
         Body::CompactCommit(commit) => commit.range,
         _ => return None,
     };
     match range {
-        Range::Closed { first, last } => Some(Vec::from([(first, last)])),
-        Range::Marker => Some(Vec::new()),
+        Range::Closed { first, last } => Some((first <= last).then_some((first, last))),
+        Range::Marker => Some(None),
         Range::KeepFrom(_) => None,
     }
 }

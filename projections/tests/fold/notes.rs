@@ -107,7 +107,7 @@ fn rule_27_what_can_be_replaced() {
     );
     refused(
         host.replace(at(1, 2), "x"),
-        NotFound,
+        Rejected,
         Problem::NoBlock(at(1, 2)),
     );
     refused(
@@ -129,6 +129,16 @@ fn rule_27_what_can_be_replaced() {
         host.put(Body::Replace(calls)),
         Invalid,
         Problem::BadReplacement,
+    );
+    let twice = Replace {
+        blocks: vec![at(1, 0), at(1, 0)],
+        with: words("x"),
+        cause: None,
+    };
+    refused(
+        host.put(Body::Replace(twice)),
+        Invalid,
+        Problem::Repeated(Seq(1)),
     );
     let none = Replace {
         blocks: vec![],
@@ -158,7 +168,7 @@ fn rule_27_a_hidden_block_is_replaced_when_it_shows_again() {
     host.back(1);
     refused(
         host.replace(at(2, 0), "x"),
-        NotFound,
+        Rejected,
         Problem::NoBlock(at(2, 0)),
     );
 }

@@ -187,8 +187,8 @@ fn rule_16_a_marker_covers_and_shows_nothing() {
     };
     refused(
         host.put(Body::CollapseCommit(collapse)),
-        Invalid,
-        Problem::RangeMissing,
+        Rejected,
+        Problem::NothingPending,
     );
 }
 

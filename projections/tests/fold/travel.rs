@@ -384,3 +384,18 @@ fn an_event_admitted_elsewhere_is_judged_again() {
     assert_eq!(host.view(), "s7[1-3] u4 a5 u6");
     assert_eq!(host.state.skipped().count(), 1);
 }
+
+#[test]
+fn rule_03_what_comes_back_into_a_range_was_not_covered_by_it() {
+    let mut host = Host::new();
+    host.user("one");
+    let inject = host.inject("a", "note", Lifetime::Once).unwrap().0;
+    host.user("two");
+    let gone = host.undo(inject).unwrap().0;
+    host.compact(1, 3).unwrap();
+    assert_eq!(host.view(), "s5[1-3]");
+    host.undo(gone).unwrap();
+    assert_eq!(host.view(), "s5[1-3] i2");
+    host.undo(5).unwrap();
+    assert_eq!(host.view(), "u1 i2 u3");
+}
