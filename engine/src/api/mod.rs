@@ -22,8 +22,8 @@ pub use prompt::{
     Request, Tokens, TokensBy, Waiting,
 };
 pub use query::{
-    Absent, Diff, Differed, Difference, Explain, Explained, FirstDifference, Log, LogPage, Shown,
-    Side, Spent, Status, StatusReport,
+    Absent, BreakerLine, Diff, Differed, Difference, Explain, Explained, FirstDifference, Floor,
+    Log, LogPage, Shown, Side, Spent, Status, StatusReport,
 };
 pub use travel::{Checkpoint, Checkpointed, Fork, Forked, Rollback, RolledBack, Undo, Undone};
 pub use write::{Append, Appended, Durability, Interrupt, Interrupted, Sync, Synced};

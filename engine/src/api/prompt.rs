@@ -240,8 +240,14 @@ pub struct Projected {
     /// blake3 of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_digest: Option<String>,
-    /// Tokens, by estimate.
+    /// Tokens, as counted by the engine's tokenizer.
     pub tokens: Tokens,
+    /// Tokens that the provider will count, by estimate: measured where it counted before, else factor and margin; overhead included.
+    #[serde(default)]
+    pub estimate: u64,
+    /// The answer's limit, as the body names it.
+    #[serde(default)]
+    pub max_tokens: u64,
     /// Bytes of the body.
     pub bytes: u64,
     /// The position that it shows.

@@ -28,6 +28,26 @@ pub struct Spent {
     pub requests: u64,
 }
 
+/// What no compaction can take away: tools, system prompt, what the provider adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Tokens, by estimate.
+    pub tokens: u64,
+    /// It was found to be above the trigger; compaction by itself is stopped.
+    pub latched: bool,
+}
+
+/// A breaker as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakerLine {
+    /// Which.
+    pub name: String,
+    /// `counts`, `trips` or `releases`.
+    pub state: String,
+    /// Its count, level or floor.
+    pub value: u64,
+}
+
 /// The answer to [`Status`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StatusReport {
@@ -66,6 +86,12 @@ pub struct StatusReport {
     pub images: u64,
     /// What was used, over all branches.
     pub usage: Spent,
+    /// What no compaction can take away.
+    pub floor: Floor,
+    /// What keeps a tier from running in a circle.
+    pub breaker: Vec<BreakerLine>,
+    /// Compactions that wait for a summary.
+    pub pending: Vec<String>,
     /// Authored messages on the timeline.
     pub turns: u64,
     /// Calls without a closing result.

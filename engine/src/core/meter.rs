@@ -46,13 +46,21 @@ pub(crate) fn factor(state: &State, profile: &Profile) -> u64 {
 fn ratio(state: &State, profile: &Profile, usage: &Usage, totals: &Totals) -> Option<u64> {
     let issued = issued_of(state, usage.issued?)?;
     let logged = state.event(issued.profile?)?;
-    let same = profile_of(logged)?.model.bytes() == profile.model.bytes();
+    let same = same_model(&profile_of(logged)?.model, &profile.model);
     let sent = input(totals);
     if !same || issued.estimate < 100 || sent == 0 {
         return None;
     }
     // Beyond these bounds the usage is not about this prompt.
     Some((sent.saturating_mul(1_000) / issued.estimate).clamp(250, 4_000))
+}
+
+/// The same model, perhaps named with its date in one place and without in the other.
+fn same_model(one: &Text, other: &Text) -> bool {
+    match (one.bytes(), other.bytes()) {
+        (Some(one), Some(other)) => one.starts_with(other) || other.starts_with(one),
+        _ => false,
+    }
 }
 
 /// The newest `issued` event of a digest.
@@ -89,6 +97,15 @@ fn input(totals: &Totals) -> u64 {
     .fold(totals.input, u64::saturating_add)
 }
 
+/// The prompt was issued for this model, or nobody knows for which: another model's tokenizer says nothing about this one.
+fn is_for(state: &State, digest: Digest, profile: &Profile) -> bool {
+    let issued = issued_of(state, digest).and_then(|issued| state.event(issued.profile?));
+    let model = issued
+        .and_then(|logged| profile_of(logged))
+        .map(|other| &other.model);
+    model.is_none_or(|model| same_model(model, &profile.model))
+}
+
 /// What the provider counted: the first so many pieces, in so many tokens.
 struct Measured {
     pieces: usize,
@@ -105,8 +122,8 @@ impl Core {
     ) -> Meter {
         let factor_milli = factor(&self.state, profile);
         let found = self
-            .by_digest(projection)
-            .or_else(|| self.by_response(timeline, projection, factor_milli));
+            .by_digest(profile, projection)
+            .or_else(|| self.by_response(timeline, profile, projection, factor_milli));
         let all = projection.pieces.len();
         let Some(measured) = found else {
             let total =
@@ -132,9 +149,10 @@ impl Core {
         }
     }
 
-    fn by_digest(&self, projection: &Projection) -> Option<Measured> {
+    fn by_digest(&self, profile: &Profile, projection: &Projection) -> Option<Measured> {
         let known: BTreeMap<Digest, u64> = usages(&self.state)
             .filter_map(|(usage, totals)| Some((usage.issued?, input(totals))))
+            .filter(|(digest, _)| is_for(&self.state, *digest, profile))
             .collect();
         if known.is_empty() {
             return None;
@@ -154,6 +172,7 @@ impl Core {
     fn by_response(
         &self,
         timeline: &Timeline,
+        profile: &Profile,
         projection: &Projection,
         factor_milli: u64,
     ) -> Option<Measured> {
@@ -176,7 +195,14 @@ impl Core {
                     let named = unit
                         .parts
                         .iter()
-                        .filter_map(|part| part.message()?.response.as_ref().and_then(Text::bytes));
+                        .filter_map(recount_projections::Part::message)
+                        .filter(|message| {
+                            message
+                                .model
+                                .as_ref()
+                                .is_none_or(|model| same_model(model, &profile.model))
+                        })
+                        .filter_map(|message| message.response.as_ref().and_then(Text::bytes));
                     named
                         .filter_map(|response| known.get(response))
                         .next_back()

@@ -109,6 +109,8 @@ pub(super) fn answer(
             .as_ref()
             .map(|body| blake3::hash(body).to_hex().to_string()),
         tokens: tokens(projection),
+        estimate: projection.estimate,
+        max_tokens: projection.max_tokens,
         bytes: projection.bytes,
         cut: asked.cut.0,
         durable: durable(dir, stream)?,

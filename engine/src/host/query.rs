@@ -8,7 +8,7 @@ use super::project::tokens;
 use super::{ask, stream};
 use crate::core::{Core, Measured, block_of, scaled};
 use crate::{Error, api};
-use recount_events::{Digest, Profile, Seq};
+use recount_events::{BreakerState, Digest, Profile, Seq};
 use recount_wal::StreamId;
 use serde_json::value::RawValue;
 
@@ -131,6 +131,11 @@ pub(super) fn report(
         not_durable_since: dir.log()?.not_durable_since(stream),
         source: "estimated".to_owned(),
         usage: spent(core),
+        floor: api::Floor {
+            tokens: 0,
+            latched: breakers(core).any(|one| one.name == "floor" && one.state == "trips"),
+        },
+        breaker: breakers(core).collect(),
         turns: core.state.turns().len() as u64,
         open_calls: core.state.open_calls().len() as u64,
         ..api::StatusReport::default()
@@ -161,6 +166,9 @@ fn fill(report: &mut api::StatusReport, core: &Core, profile: &Profile, measured
     report.estimated_next_round_tokens = core.next_round();
     report.rounds_until_compression =
         rounds(trigger, meter.total, report.estimated_next_round_tokens);
+    let header = projection.by.tools.saturating_add(projection.by.system);
+    report.floor.tokens =
+        scaled(header, meter.factor_milli).saturating_add(profile.overhead_tokens);
     report.bytes = projection.bytes;
     report.images = u64::from(projection.images);
 }
@@ -199,6 +207,21 @@ fn rounds(trigger: u64, total: u64, next: u64) -> Option<i64> {
     }
     let left = trigger.saturating_sub(total).checked_div(next)?;
     Some(i64::try_from(left).unwrap_or(i64::MAX))
+}
+
+fn breakers(core: &Core) -> impl Iterator<Item = api::BreakerLine> + '_ {
+    core.state.ledger().breakers.iter().map(|(name, breaker)| {
+        let state = match breaker.state {
+            BreakerState::Counts => "counts",
+            BreakerState::Trips => "trips",
+            BreakerState::Releases => "releases",
+        };
+        api::BreakerLine {
+            name: name.clone(),
+            state: state.to_owned(),
+            value: breaker.value,
+        }
+    })
 }
 
 fn spent(core: &Core) -> api::Spent {

@@ -5,7 +5,12 @@ use super::live::Live;
 use crate::core::{Core, Decision, Key, Repeat};
 use crate::{Error, ErrorKind, api};
 use recount_events::{Durability, EncodeError, Encoded, Event, Seq};
-use recount_wal::{AppendError, Batch, Class, Content, NewRecord, Receipt, RecordDigest, StreamId};
+use recount_wal::{
+    AppendError, Batch, Class, Content, NewRecord, Receipt, RecordDigest, StreamId, Wal,
+};
+
+/// How often a full queue is waited for.
+const PATIENCE: u32 = 8;
 
 /// What a write carries besides its events.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,9 +37,8 @@ impl Directory {
             .live()
             .ok_or_else(|| Error::new(ErrorKind::Poisoned, "the session is not in memory"))?;
         writable(live)?;
-        let batch = batch(stream, &decision, terms)?;
         let class = terms.class.unwrap_or_else(|| class_of(&decision));
-        match log.append(batch, class) {
+        match append(&log, stream, &decision, terms, class)? {
             Ok(receipt) => {
                 live.accept(decision, terms.key, &receipt);
                 Ok(receipt)
@@ -47,6 +51,24 @@ impl Directory {
             }
         }
     }
+}
+
+/// Appends; a full queue is waited for, a few times.
+fn append(
+    log: &Wal,
+    stream: StreamId,
+    decision: &Decision,
+    terms: Terms,
+    class: Class,
+) -> Result<Result<Receipt, AppendError>, Error> {
+    for _ in 1..PATIENCE {
+        match log.append(batch(stream, decision, terms)?, class) {
+            // What this answers is seen by the next try.
+            Err(AppendError::Busy) => drop(log.sync_all()),
+            done => return Ok(done),
+        }
+    }
+    Ok(log.append(batch(stream, decision, terms)?, class))
 }
 
 impl Live {
@@ -159,7 +181,8 @@ fn is_doubtful(cause: &AppendError) -> bool {
 pub(crate) fn refusal(cause: &AppendError) -> Error {
     let error = |kind| Error::new(kind, cause.to_string());
     match cause {
-        AppendError::Conflict { next } => error(ErrorKind::Conflict).with_head(next.checked_sub(1)),
+        // Not the caller's doing: memory was behind the log, and is read again by the next request.
+        AppendError::Conflict { next } => error(ErrorKind::Busy).with_head(next.checked_sub(1)),
         AppendError::Io { .. } => error(ErrorKind::Io),
         AppendError::Unknown { .. } => error(ErrorKind::Unknown),
         AppendError::NotDurable { since } => error(ErrorKind::NotDurable).with_since(*since),

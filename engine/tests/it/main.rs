@@ -13,5 +13,6 @@ mod forks;
 mod import;
 mod prompts;
 mod protocol;
+mod replay;
 mod travel;
 mod verify;

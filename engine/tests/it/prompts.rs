@@ -325,3 +325,89 @@ fn a_prompt_changes_nothing() {
     }
     assert_eq!(session.status().unwrap().head, head);
 }
+
+#[test]
+fn another_models_usage_measures_nothing() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let prepared = session.prepare(api::Prepare::default()).unwrap();
+    let digest = prepared.prompt.digest;
+    session
+        .append(&[&format!(
+            r#"{{"type":"usage","request":"m2","issued":"{digest}","input":500,"output":7}}"#
+        )])
+        .unwrap();
+    let other = api::Open {
+        session: "s".into(),
+        profile: Some("claude-haiku-4-5".into()),
+        ..Default::default()
+    };
+    session.engine().open_session(&other).unwrap();
+    let status = session.status().unwrap();
+    assert_eq!((status.measured, status.factor_milli), (0, 1_600));
+}
+
+#[test]
+fn a_recordings_usage_is_anchored_before_its_response() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    session.append(&[r#"{"type":"message","role":"assistant","response":"m2","content":[{"type":"text","text":"It is forty-two."}]}"#, r#"{"type":"usage","request":"m2","input":900,"output":7}"#, &says("thanks")]).unwrap();
+    let status = session.status().unwrap();
+    assert_eq!(
+        (status.source.as_str(), status.measured),
+        ("estimated", 900)
+    );
+    assert!(
+        status.tokens.total > 900 && status.tokens.total < 1_000,
+        "{status:?}"
+    );
+    session
+        .append(&[r#"{"type":"replace","block":[6,0],"with":"-"}"#])
+        .unwrap();
+    let freed = session.status().unwrap();
+    assert!(freed.measured < 900, "{freed:?}");
+}
+
+#[test]
+fn an_issued_prompt_that_changed_names_its_first_piece() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let prepared = session.prepare(api::Prepare::default()).unwrap();
+    session.append(&[&answers("fine"), &says("more")]).unwrap();
+    assert_eq!(
+        session
+            .project(api::Project::default())
+            .unwrap()
+            .first_changed,
+        None
+    );
+    let receipt = session
+        .append(&[r#"{"type":"replace","block":[6,0],"with":"-"}"#])
+        .unwrap();
+    let changed = session
+        .project(api::Project::default())
+        .unwrap()
+        .first_changed
+        .unwrap();
+    assert_eq!(changed.event, Some(receipt.first));
+    let named = session
+        .project(api::Project {
+            since: Some(prepared.prompt.digest.clone()),
+            pieces: true,
+            ..Default::default()
+        })
+        .unwrap();
+    assert_eq!(named.first_changed, Some(changed.clone()));
+    let reopened = {
+        session.engine().close().unwrap();
+        drop(session);
+        fixture.engine().session("s").unwrap()
+    };
+    assert_eq!(
+        reopened
+            .project(api::Project::default())
+            .unwrap()
+            .first_changed,
+        Some(changed)
+    );
+}

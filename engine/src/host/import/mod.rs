@@ -309,7 +309,7 @@ fn grow(
                 .iter()
                 .map(|(index, why)| (place.saturating_add(*index), why.clone())),
         );
-        write_patiently(dir, held, decision)?;
+        write_in_order(dir, held, decision)?;
         place = place.saturating_add(count);
         heard(place as u64);
     }
@@ -320,8 +320,7 @@ fn grow(
     ))
 }
 
-/// A full queue makes an import wait, not fail.
-fn write_patiently(
+fn write_in_order(
     dir: &Directory,
     held: &mut Held<'_>,
     decision: crate::core::Decision,
