@@ -11,6 +11,7 @@ mod calls;
 mod host;
 mod laws;
 mod notes;
+mod programs;
 mod ranges;
 mod size;
 mod travel;
