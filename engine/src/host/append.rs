@@ -4,7 +4,7 @@ use super::directory::Directory;
 use super::engine::Engine;
 use super::query::open_calls;
 use super::write::{Terms, check_expect, class};
-use crate::core::{Core, Decision, Input, Key, Repeat};
+use crate::core::{Core, Decision, Drafts, Input, Key, Repeat};
 use crate::{Error, api};
 use recount_events::raw::members;
 use recount_events::{BlockId, Body, Bound, Draft, Event, Millis, Problem, Refusal};
@@ -16,7 +16,23 @@ use serde_json::value::RawValue;
 #[derive(Default)]
 struct Parsed {
     events: Vec<Event>,
-    drafts: Vec<Draft>,
+    /// Each with the number of events before it.
+    drafts: Vec<(usize, Draft)>,
+}
+
+impl Parsed {
+    /// The drafts after the batch: a final message ends those before it.
+    fn drafts_after(&self, mut drafts: Drafts) -> Drafts {
+        let mut waiting = self.drafts.iter().peekable();
+        for (place, event) in self.events.iter().enumerate() {
+            while let Some((_, draft)) = waiting.next_if(|(before, _)| *before <= place) {
+                drafts.take(draft.clone());
+            }
+            drafts.follow(event);
+        }
+        waiting.for_each(|(_, draft)| drafts.take(draft.clone()));
+        drafts
+    }
 }
 
 impl Engine {
@@ -46,6 +62,7 @@ impl Engine {
         check_expect(live, ask.expect)?;
         let now = ask.at.map_or_else(|| dir.options.clock.now(), Millis);
         let parsed = parse(&ask.events, now, keeps_unknown(ask)?)?;
+        let drafts = parsed.drafts_after(live.core.drafts.clone());
         let decision = live
             .core
             .handle(now, Input::Append(parsed.events), &mut dir.salts())?;
@@ -63,10 +80,7 @@ impl Engine {
         }
         let live = dir.live(&mut held)?;
         let first_changed = before.and_then(|before| changed_since(&mut live.core, &before));
-        parsed
-            .drafts
-            .into_iter()
-            .for_each(|draft| live.core.drafts.take(draft));
+        live.core.drafts = drafts;
         let head = live.core.head().map_or(0, |head| head.0);
         let durable = durable(dir, slot.stream)?;
         Ok(api::Appended {
@@ -125,7 +139,7 @@ impl Engine {
         let closed = open_calls(&live.core);
         let decision = live.core.handle(now, Input::Interrupt, &mut dir.salts())?;
         let draft = decision.applied.len() > closed.len();
-        live.core.drafts = crate::core::Drafts::default();
+        live.core.drafts = Drafts::default();
         let first = decision.first.0;
         if !decision.is_empty() {
             dir.write(
@@ -264,9 +278,10 @@ fn parse_one(raw: &str, now: Millis, keep: bool, parsed: &mut Parsed) -> Result<
             .with_field("type"));
         }
         Err(refusal) => match refusal.problem {
-            Problem::Transient => parsed
-                .drafts
-                .push(Draft::from_json(raw, now).map_err(|refusal| unfit(&refusal))?),
+            Problem::Transient => {
+                let draft = Draft::from_json(raw, now).map_err(|refusal| unfit(&refusal))?;
+                parsed.drafts.push((parsed.events.len(), draft));
+            }
             Problem::UnknownType(_) if keep => parsed.events.push(Event::keep(raw, now)),
             _ => return Err(unfit(&refusal)),
         },

@@ -305,3 +305,22 @@ fn ordered_events_are_synced_on_demand() {
     let synced = session.sync().unwrap();
     assert_eq!(synced.durable, Some(receipt.head));
 }
+
+#[test]
+fn a_final_message_ends_its_draft_also_within_a_batch() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let draft =
+        r#"{"type":"draft","response":"m2","index":0,"block":{"type":"text","text":"half"}}"#;
+    let whole = r#"{"type":"message","role":"assistant","response":"m2","content":[{"type":"text","text":"half and half"}]}"#;
+    session.append(&[draft, whole]).unwrap();
+    assert!(!session.interrupt(api::Interrupt::default()).unwrap().draft);
+    session
+        .append(&[&says("go on"), &draft.replace("m2", "m3")])
+        .unwrap();
+    assert!(session.append(&[draft, "{}"]).is_err());
+    let done = session.interrupt(api::Interrupt::default()).unwrap();
+    assert!(done.draft);
+    let log = session.log(done.first, 1).unwrap();
+    assert!(log.events[0].get().contains("m3"), "{}", log.events[0]);
+}

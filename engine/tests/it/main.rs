@@ -11,6 +11,7 @@ mod faults;
 mod first;
 mod forks;
 mod import;
+mod profiles;
 mod prompts;
 mod protocol;
 mod replay;
