@@ -10,6 +10,9 @@ use std::io::Read as _;
 pub(crate) fn run(cli: &Cli, args: &Append) -> crate::Outcome {
     let text = read(args)?;
     let events = events(&text)?;
+    if events.is_empty() {
+        return Err(Error::invalid("there is no event to append"));
+    }
     let reach = Reach::open(cli)?;
     if args.create {
         let ask = api::Open {

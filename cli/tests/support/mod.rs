@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// The binary under test.
-pub const RECOUNT: &str = env!("CARGO_BIN_EXE_recount");
+pub(crate) const RECOUNT: &str = env!("CARGO_BIN_EXE_recount");
 
 /// Runs the command line on a directory.
-pub fn recount(data: &Path, args: &[&str]) -> Output {
+pub(crate) fn recount(data: &Path, args: &[&str]) -> Output {
     Command::new(RECOUNT)
         .arg("--data")
         .arg(data)
@@ -24,7 +24,7 @@ pub fn recount(data: &Path, args: &[&str]) -> Output {
 }
 
 /// Standard output of a run that must succeed.
-pub fn ok(data: &Path, args: &[&str]) -> String {
+pub(crate) fn ok(data: &Path, args: &[&str]) -> String {
     let output = recount(data, args);
     assert!(
         output.status.success(),
@@ -35,15 +35,23 @@ pub fn ok(data: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("output is UTF-8")
 }
 
-/// A run with `--json` that must succeed.
-pub fn json_of(data: &Path, args: &[&str]) -> Value {
+/// The answer of a run with `--json`, be it yes or no.
+pub(crate) fn json_of(data: &Path, args: &[&str]) -> Value {
     let mut all = vec!["--json"];
     all.extend(args);
-    serde_json::from_str(&ok(data, &all)).expect("--json prints JSON")
+    let output = recount(data, &all);
+    let answered = matches!(output.status.code(), Some(0 | 1));
+    assert!(
+        answered,
+        "recount {args:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("--json prints JSON")
 }
 
 /// `recount rpc` as a child; killed when dropped.
-pub struct Rpc {
+pub(crate) struct Rpc {
     child: Child,
     input: Option<ChildStdin>,
     answers: Receiver<String>,
@@ -52,7 +60,7 @@ pub struct Rpc {
 
 impl Rpc {
     /// Starts it.
-    pub fn start(data: &Path) -> Self {
+    pub(crate) fn start(data: &Path) -> Self {
         let mut child = Command::new(RECOUNT)
             .arg("--data")
             .arg(data)
@@ -83,7 +91,7 @@ impl Rpc {
     }
 
     /// Sends a line as it is; false when nobody reads any more.
-    pub fn send(&mut self, line: &[u8]) -> bool {
+    pub(crate) fn send(&mut self, line: &[u8]) -> bool {
         let Some(input) = &mut self.input else {
             return false;
         };
@@ -95,20 +103,20 @@ impl Rpc {
     }
 
     /// Sends a request, answers its id.
-    pub fn ask(&mut self, method: &str, params: Value) -> Option<u64> {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Option<u64> {
         self.last += 1;
         let line = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
         self.send(line.to_string().as_bytes()).then_some(self.last)
     }
 
     /// The next answer, if one comes in time.
-    pub fn answer(&mut self, wait: Duration) -> Option<Value> {
+    pub(crate) fn answer(&mut self, wait: Duration) -> Option<Value> {
         let line = self.answers.recv_timeout(wait).ok()?;
         serde_json::from_str(&line).ok()
     }
 
     /// A request and its answer: the whole envelope.
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params).expect("the child reads");
         loop {
             let answer = self
@@ -121,27 +129,27 @@ impl Rpc {
     }
 
     /// A request that must succeed: its result.
-    pub fn result(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.call(method, params);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
     /// A request that must fail: its error.
-    pub fn error(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn error(&mut self, method: &str, params: Value) -> Value {
         let answer = self.call(method, params);
         assert!(answer.get("result").is_none(), "{method}: {answer}");
         answer["error"].clone()
     }
 
     /// Ends it as a crash does.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
     /// Ends it as a host does: closes its input, waits.
-    pub fn close(mut self) -> std::process::ExitStatus {
+    pub(crate) fn close(mut self) -> std::process::ExitStatus {
         self.input = None;
         self.child.wait().expect("it ends")
     }
@@ -154,16 +162,16 @@ impl Drop for Rpc {
 }
 
 /// Numbers from a seed (xorshift64*).
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
     /// From a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.max(1))
     }
 
     /// Below a limit.
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

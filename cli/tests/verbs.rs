@@ -1,0 +1,221 @@
+//! Each verb, as a person types it: output, exit status, `--json`, and no control character of a stranger.
+
+mod support;
+
+use serde_json::{Value, json};
+use std::path::Path;
+use support::{json_of, ok, recount};
+
+/// A message list of our own, with a call, and words that try to move the cursor.
+fn sample(folder: &Path) -> String {
+    let path = folder.join("sample.json");
+    let messages = json!({"model": "claude-sonnet-4-5", "system": "be brief", "messages": [
+        {"role": "user", "content": "first words \u{1b}[2J\u{1b}]0;title\u{7} and \u{202e}more"},
+        {"role": "assistant", "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "it"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "seen\u{9b}31m"}]},
+        {"role": "assistant", "content": "It is there."},
+        {"role": "user", "content": "second words"}]});
+    std::fs::write(&path, messages.to_string()).expect("the sample is written");
+    path.to_string_lossy().into_owned()
+}
+
+/// A directory with the sample as session `s`.
+fn imported() -> tempfile::TempDir {
+    let data = tempfile::tempdir().expect("a scratch directory");
+    let path = sample(data.path());
+    ok(&data.path().join("data"), &["import", &path, "--name", "s"]);
+    data
+}
+
+fn assert_calm(text: &str) {
+    let harmful: Vec<char> = text
+        .chars()
+        .filter(|character| {
+            character.is_control() && *character != '\n'
+                || matches!(character, '\u{202a}'..='\u{202e}')
+        })
+        .collect();
+    assert!(
+        harmful.is_empty(),
+        "{harmful:?} reached the terminal:\n{text}"
+    );
+}
+
+#[test]
+fn every_verb_that_reads_is_calm_and_says_something() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let runs: &[&[&str]] = &[
+        &["list"],
+        &["show", "s"],
+        &["show", "s", "--full", "--all"],
+        &["log", "s"],
+        &["status", "s"],
+        &["explain", "s"],
+        &["project", "s", "--pieces"],
+        &["verify"],
+        &["verify", "s"],
+        &["hello"],
+        &["open", "s"],
+        &["sync", "s"],
+    ];
+    for run in runs {
+        let output = ok(&data, run);
+        assert!(!output.trim().is_empty(), "{run:?} said nothing");
+        assert_calm(&output);
+    }
+    assert!(ok(&data, &["show", "s"]).contains("first words"));
+}
+
+#[test]
+fn json_is_what_the_protocol_answers() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    assert_eq!(json_of(&data, &["list"])["sessions"][0]["session"], "s");
+    assert_eq!(json_of(&data, &["project", "s"])["outcome"], "ready");
+    assert_eq!(json_of(&data, &["verify"])["state"], "clean");
+    assert!(
+        json_of(&data, &["log", "s"])["events"]
+            .as_array()
+            .is_some_and(|events| events.len() > 5)
+    );
+    assert!(json_of(&data, &["explain", "s"])["tokens"]["total"].as_u64() > Some(0));
+}
+
+#[test]
+fn a_body_is_printed_to_the_byte() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let body = ok(&data, &["project", "s", "--body"]);
+    let answer = json_of(&data, &["project", "s"]);
+    assert_eq!(Value::String(body.clone()), answer["request"]["body"]);
+    assert_eq!(body.len() as u64, answer["bytes"].as_u64().expect("bytes"));
+    let parsed: Value = serde_json::from_str(&body).expect("a body is JSON");
+    assert_eq!(parsed["messages"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn there_and_back_again() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let digest = |data: &Path| json_of(data, &["project", "s"])["digest"].clone();
+    let before = digest(&data);
+    ok(&data, &["checkpoint", "s", "here"]);
+    let rolled = json_of(&data, &["rollback", "s", "--turns", "1"]);
+    assert_ne!(digest(&data), before);
+    ok(&data, &["undo", "s", &rolled["event"].to_string()]);
+    assert_eq!(digest(&data), before);
+    let more = data.join("more.jsonl");
+    std::fs::write(&more, "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"later\"}\n{\"type\":\"message\",\"role\":\"user\",\"content\":\"and later\"}\n").expect("written");
+    ok(&data, &["append", "s", &more.to_string_lossy()]);
+    ok(&data, &["rollback", "s", "--checkpoint", "here"]);
+    assert_eq!(digest(&data), before);
+    ok(&data, &["fork", "s", "twin"]);
+    assert_eq!(json_of(&data, &["project", "twin"])["digest"], before);
+    let prepared = json_of(&data, &["prepare", "twin"]);
+    assert_eq!(prepared["digest"], before);
+    assert!(prepared["issued"].is_u64());
+    assert_eq!(json_of(&data, &["verify"])["state"], "clean");
+}
+
+#[test]
+fn an_archive_comes_back_equal() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let archive = scratch
+        .path()
+        .join("s.archive")
+        .to_string_lossy()
+        .into_owned();
+    ok(&data, &["export", "s", &archive]);
+    let elsewhere = scratch.path().join("elsewhere");
+    ok(&elsewhere, &["import", &archive]);
+    assert_eq!(
+        json_of(&elsewhere, &["project", "s"])["digest"],
+        json_of(&data, &["project", "s"])["digest"]
+    );
+    assert_eq!(
+        json_of(&elsewhere, &["verify", "s"])["digest"],
+        json_of(&data, &["verify", "s"])["digest"],
+        "record digests travel"
+    );
+}
+
+#[test]
+fn exit_statuses_say_yes_no_usage_failed() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let status = |args: &[&str]| recount(&data, args).status.code();
+    assert_eq!(status(&["diff", "s", "head", "head"]), Some(0));
+    assert_eq!(status(&["diff", "s", "5", "head"]), Some(1));
+    ok(&data, &["rollback", "s", "--turns", "1"]);
+    assert_eq!(status(&["project", "s"]), Some(1), "waiting is no");
+    assert_eq!(status(&["rollback", "s"]), Some(2));
+    assert_eq!(status(&["no-such-verb"]), Some(2));
+    assert_eq!(status(&["project", "nobody"]), Some(3));
+    assert_eq!(status(&["rollback", "s", "--turns", "99"]), Some(3));
+}
+
+#[test]
+fn errors_name_the_next_step() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let output = recount(&data, &["project", "nobody"]);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(
+        text.contains("not_found") && text.contains("next: "),
+        "{text}"
+    );
+    let output = recount(&data, &["--json", "project", "nobody"]);
+    let error: Value =
+        serde_json::from_slice(&output.stderr).expect("an error is JSON with --json");
+    assert_eq!(error["data"]["kind"], "not_found");
+}
+
+#[test]
+fn bad_events_leave_no_trace() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let before = ok(&data, &["log", "s"]);
+    for bad in [
+        "",
+        "not json",
+        "{\"type\":\"nonsense\"}",
+        "{\"type\":\"message\",\"role\":\"user\",\"content\":\"fine\"}\n{\"type\":\"tool_result\",\"call\":\"nowhere\",\"content\":\"x\"}",
+    ] {
+        let path = scratch.path().join("bad.jsonl");
+        std::fs::write(&path, bad).expect("written");
+        let output = recount(&data, &["append", "s", &path.to_string_lossy()]);
+        assert_eq!(output.status.code(), Some(3), "{bad:?}");
+    }
+    assert_eq!(ok(&data, &["log", "s"]), before);
+}
+
+#[test]
+fn the_demo_tells_its_story_without_any_recording() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let output = std::process::Command::new(support::RECOUNT)
+        .arg("demo")
+        .current_dir(scratch.path())
+        .env_remove("RECOUNT_DATA")
+        .output()
+        .expect("runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{text}");
+    for words in [
+        "imported",
+        "rolled back",
+        "undid the rollback",
+        "the same bytes, before and after",
+        "verified clean",
+    ] {
+        assert!(text.contains(words), "{words:?} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn completions_and_the_manual_are_generated() {
+    let data = tempfile::tempdir().expect("a scratch directory");
+    assert!(ok(data.path(), &["completions", "bash"]).contains("recount"));
+    assert!(ok(data.path(), &["manual"]).contains(".TH"));
+}
