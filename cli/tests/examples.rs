@@ -1,5 +1,11 @@
 //! The example hosts run as their first lines say; they are left out, loudly, where their language is not installed.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
 mod support;
 
 use std::path::{Path, PathBuf};

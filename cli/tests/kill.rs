@@ -5,6 +5,12 @@
 //! - Two processes share the directory, so that the holder is killed as often as its client.
 //! - `RECOUNT_KILLS` says how many kills (default 12), `RECOUNT_SEED` which.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
 mod support;
 
 use serde_json::{Value, json};

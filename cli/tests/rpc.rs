@@ -1,5 +1,11 @@
 //! `recount rpc` against callers that err: nothing that comes in ends it.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
 mod support;
 
 use serde_json::{Value, json};

@@ -1,5 +1,11 @@
 //! Two processes on one directory: the first serves the second, and when it dies the second goes on.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
 mod support;
 
 use serde_json::json;

@@ -1,5 +1,11 @@
 //! Each verb, as a person types it: output, exit status, `--json`, and no control character of a stranger.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
 mod support;
 
 use serde_json::{Value, json};

@@ -1,5 +1,10 @@
 //! What the black-box tests share: the binary, a JSON-RPC child, chance from a seed.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
 #![allow(dead_code, reason = "each test uses its part")]
 
 use serde_json::{Value, json};
