@@ -1,5 +1,6 @@
 //! Deciding: from an input to events that fit, judged one by one on the state after the one before.
 
+use super::foreign::{self, Misplaced};
 use super::{Core, refused, shrink};
 use crate::{Error, ErrorKind};
 use recount_events::{
@@ -39,8 +40,8 @@ pub(crate) struct Decision {
     pub(crate) first: Seq,
     /// Each event as it will be logged, and what it changed.
     pub(crate) applied: Vec<(Event, Applied)>,
-    /// Events that did not fit and were kept word for word: place in the batch, and why.
-    pub(crate) kept: Vec<(usize, String)>,
+    /// Foreign events that did not fit as they came.
+    pub(crate) misplaced: Vec<Misplaced>,
 }
 
 impl Decision {
@@ -104,7 +105,7 @@ impl Core {
             state: self.state.clone(),
             first: self.next(),
             applied: Vec::new(),
-            kept: Vec::new(),
+            misplaced: Vec::new(),
         };
         for (index, event) in events.into_iter().enumerate() {
             take(&mut decision, event, index, salts, strict)?;
@@ -143,16 +144,20 @@ fn take(
     strict: Strict,
 ) -> Result<(), Error> {
     event.seal(salts);
-    let copy = (strict == Strict::Foreign).then(|| event.clone());
-    let admitted = match (decision.state.admit(event), copy) {
-        (Ok(admitted), _) => admitted,
-        (Err(misfit), Some(copy)) => {
-            decision.kept.push((index, misfit.problem.to_string()));
-            return keep(decision, &copy, salts);
+    let admitted = match strict {
+        Strict::Foreign => {
+            let mut seal = |made: &mut Event| made.seal(salts);
+            let found = foreign::admit(&decision.state, index, event, &mut seal);
+            let (admitted, misplaced) = found.map_err(|misfit| refused(&misfit, None))?;
+            decision.misplaced.extend(misplaced);
+            admitted
         }
-        (Err(misfit), None) => {
+        _ => {
             let place = (strict == Strict::Host).then_some(index as u64);
-            return Err(refused(&misfit, place));
+            decision
+                .state
+                .admit(event)
+                .map_err(|misfit| refused(&misfit, place))?
         }
     };
     let logged = admitted.event().clone();
@@ -167,33 +172,6 @@ fn take(
         .with_next("nothing was changed; make the summary shorter, or cover more"));
     }
     decision.state = after;
-    decision.applied.push((logged, applied));
-    Ok(())
-}
-
-/// A foreign event that does not fit, word for word, for the position after the head.
-pub(crate) fn kept(state: &State, event: &Event) -> Event {
-    let seq = state.head().map_or(Seq(0), Seq::next);
-    let raw = Text::json(&event.to_json(seq, None));
-    let name = Text::plain(&format!("recount/misfit/{}", event.body.name()));
-    let body = Body::Kept(recount_events::Kept { name, raw });
-    Event {
-        at: event.at,
-        body,
-        because: None,
-        extra: None,
-    }
-}
-
-fn keep(decision: &mut Decision, event: &Event, salts: Salts<'_>) -> Result<(), Error> {
-    let mut kept = kept(&decision.state, event);
-    kept.seal(salts);
-    let admitted = decision
-        .state
-        .admit(kept)
-        .map_err(|misfit| refused(&misfit, None))?;
-    let logged = admitted.event().clone();
-    let applied = decision.state.apply(admitted);
     decision.applied.push((logged, applied));
     Ok(())
 }

@@ -8,6 +8,7 @@ mod commit;
 mod counts;
 mod decide;
 mod drafts;
+mod foreign;
 mod keys;
 mod meter;
 mod prompt;
@@ -18,8 +19,9 @@ mod views;
 
 pub(crate) use commit::{Durable, Pending};
 pub(crate) use counts::{Counting, block_of};
-pub(crate) use decide::{Decision, Input, kept};
+pub(crate) use decide::{Decision, Input};
 pub(crate) use drafts::Drafts;
+pub(crate) use foreign::{Misplaced, admit as admit_foreign};
 pub(crate) use keys::{Key, Keys, Repeat};
 pub(crate) use meter::{Meter, issued_of, scaled};
 pub(crate) use prompt::Measured;

@@ -36,56 +36,99 @@ fn largest(folder: &Path, count: usize) -> Vec<PathBuf> {
         .collect()
 }
 
-#[test]
-fn recordings_are_read_shown_and_checked() {
-    let shared = std::env::var_os("RECOUNT_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),
-        PathBuf::from,
+/// Where the recordings lie.
+fn shared() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    std::env::var_os("RECOUNT_SHARED").map_or_else(beside, PathBuf::from)
+}
+
+/// The head and a few places before it.
+fn cuts(head: u64) -> Vec<api::At> {
+    let places = (1..5).map(|part| head * part / 5);
+    places.map(api::At::Seq).chain([api::At::Head]).collect()
+}
+
+fn check(path: &Path) {
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    let began = std::time::Instant::now();
+    let ask = api::Import {
+        path: path.to_string_lossy().into_owned(),
+        name: Some("s".into()),
+        ..Default::default()
+    };
+    let imported = match engine.import(&ask) {
+        Ok(imported) => imported,
+        Err(error) => {
+            eprintln!("{}: {error}", path.display());
+            assert_eq!(
+                error.kind(),
+                recount::ErrorKind::Invalid,
+                "{}",
+                path.display()
+            );
+            return;
+        }
+    };
+    let events: u64 = imported
+        .sessions
+        .iter()
+        .map(|session| session.head + 1)
+        .sum();
+    let misfits: u64 = imported.sessions.iter().map(|session| session.kept).sum();
+    for session in &imported.sessions {
+        for (at, wire) in cuts(session.head)
+            .into_iter()
+            .flat_map(|at| [(at.clone(), "anthropic"), (at, "openai_chat")])
+        {
+            let ask = api::Project {
+                session: session.session.clone(),
+                at,
+                wire: Some(wire.into()),
+                profile: Some("claude-sonnet-5".into()),
+                ..Default::default()
+            };
+            let projected = engine.project(&ask).unwrap();
+            assert!(projected.outcome != api::Outcome::Ready || projected.request.is_some());
+        }
+    }
+    let verified = engine.verify().unwrap();
+    assert_eq!(
+        (verified.state, &verified.problems),
+        (api::State::Clean, &Vec::new()),
+        "{}",
+        path.display()
     );
-    let files = largest(&shared.join("corpus/claude-code-jsonl"), 3);
+    assert!(
+        engine
+            .import(&ask)
+            .unwrap()
+            .sessions
+            .iter()
+            .all(|session| session.state == "same"),
+        "{}",
+        path.display()
+    );
+    eprintln!(
+        "{}: events={events} misfits={misfits} in {:?}",
+        path.display(),
+        began.elapsed()
+    );
+}
+
+#[test]
+fn the_largest_recordings_are_read_shown_and_checked() {
+    let files = largest(&shared().join("corpus/claude-code-jsonl"), 3);
     if files.is_empty() {
         eprintln!("no recordings beside the checkout; nothing was read");
     }
-    for path in files {
-        let fixture = Fixture::new();
-        let engine = fixture.engine();
-        let began = std::time::Instant::now();
-        let ask = api::Import {
-            path: path.to_string_lossy().into_owned(),
-            name: Some("s".into()),
-            ..Default::default()
-        };
-        let imported = engine.import(&ask).unwrap();
-        eprintln!(
-            "{}: {} events in {:?}",
-            path.display(),
-            imported.sessions[0].head + 1,
-            began.elapsed()
-        );
-        for session in &imported.sessions {
-            for wire in ["anthropic", "openai_chat"] {
-                let began = std::time::Instant::now();
-                let ask = api::Project {
-                    session: session.session.clone(),
-                    wire: Some(wire.into()),
-                    profile: Some("claude-sonnet-5".into()),
-                    ..Default::default()
-                };
-                let projected = engine.project(&ask).unwrap();
-                eprintln!(
-                    "  {wire}: {:?} tokens={} bytes={} in {:?}",
-                    projected.outcome,
-                    projected.tokens.total,
-                    projected.bytes,
-                    began.elapsed()
-                );
-                assert_ne!(projected.outcome, api::Outcome::Blocked);
-            }
-        }
-        let began = std::time::Instant::now();
-        let verified = engine.verify().unwrap();
-        eprintln!("  verified in {:?}", began.elapsed());
-        assert_eq!(verified.state, api::State::Clean);
-        assert_eq!(engine.import(&ask).unwrap().sessions[0].state, "same");
-    }
+    files.iter().for_each(|path| check(path));
+}
+
+#[test]
+#[ignore = "minutes; for a look at everything"]
+fn every_recording_is_read_shown_and_checked() {
+    largest(&shared().join("corpus"), usize::MAX)
+        .iter()
+        .for_each(|path| check(path));
 }

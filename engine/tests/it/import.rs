@@ -249,3 +249,43 @@ fn a_file_that_is_no_recording_is_refused() {
         ErrorKind::Invalid
     );
 }
+
+#[test]
+fn rule_11_an_orphans_words_beside_it_are_kept() {
+    let (fixture, files) = (Fixture::new(), tempfile::tempdir().unwrap());
+    let engine = fixture.engine();
+    let orphan = line("u3", "a2", "user", "x").replace(
+        "\"content\":\"x\"",
+        r#""content":[{"type":"tool_result","tool_use_id":"gone","content":"nobody asked"},{"type":"text","text":"the words beside"}]"#,
+    );
+    let mut lines = recording();
+    lines.push(orphan);
+    let path = write(files.path(), &lines);
+    let imported = import(&engine, &path);
+    assert_eq!(imported.sessions[0].kept, 0);
+    assert!(
+        imported
+            .doubted
+            .iter()
+            .any(|note| note.line == 5 && note.problem.contains("not shown")),
+        "{imported:?}"
+    );
+    let ask = api::Project {
+        session: "talk".into(),
+        profile: Some("claude-sonnet-4-5".into()),
+        ..Default::default()
+    };
+    let text = engine
+        .project(&ask)
+        .unwrap()
+        .request
+        .unwrap()
+        .body
+        .get()
+        .to_owned();
+    assert!(
+        text.contains("the words beside") && !text.contains("nobody asked"),
+        "{text}"
+    );
+    assert_eq!(import(&engine, &path).sessions[0].state, "same");
+}

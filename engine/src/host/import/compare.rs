@@ -3,7 +3,7 @@
 //! - The recording is admitted once more beside the log, event by event: what admission resolves is part of the comparison.
 
 use super::shift::shift;
-use crate::core::kept;
+use crate::core::admit_foreign;
 use recount_events::{Body, Event, Seq};
 use recount_projections::State;
 
@@ -71,16 +71,8 @@ pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
 
 /// Admits an event of the recording if it comes out as the logged one.
 fn takes(state: &mut State, event: Event, logged: &Event) -> bool {
-    let copy = event.clone();
-    let admitted = match state.admit(event) {
-        Ok(admitted) => admitted,
-        Err(misfit) => {
-            let _ = misfit;
-            match state.admit(kept(state, &copy)) {
-                Ok(admitted) => admitted,
-                Err(_) => return false,
-            }
-        }
+    let Ok((admitted, _)) = admit_foreign(state, 0, event, &mut |_| {}) else {
+        return false;
     };
     let same = equal(admitted.event(), logged);
     if same {

@@ -13,7 +13,7 @@ use super::append::durable;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
 use super::write::Terms;
-use crate::core::Input;
+use crate::core::{Input, Misplaced};
 use crate::{Error, ErrorKind, api};
 use compare::{Known, Verdict};
 use folder::Folder;
@@ -135,7 +135,7 @@ fn sessions(
         answer.doubted.extend(
             misfits
                 .iter()
-                .map(|(place, why)| misfit_note(sources.get(*place), why)),
+                .map(|misplaced| misfit_note(sources.get(misplaced.index), misplaced)),
         );
         answer.sessions.push(line);
     }
@@ -175,18 +175,23 @@ fn in_file(file: Option<&str>, words: &str) -> String {
     }
 }
 
-fn misfit_note(source: Option<&Source>, why: &str) -> api::Note {
+fn misfit_note(source: Option<&Source>, misplaced: &Misplaced) -> api::Note {
+    let what = if misplaced.kept {
+        "does not fit, kept word for word"
+    } else {
+        "its result is not shown"
+    };
     let (line, offset) = source.map_or((0, 0), |source| (source.line, source.offset));
     api::Note {
         line,
         offset,
         bytes: None,
-        problem: format!("does not fit, kept word for word: {why}"),
+        problem: format!("{what}: {}", misplaced.why),
     }
 }
 
-/// Places in the session's events that did not fit, and why.
-type Misfits = Vec<(usize, String)>;
+/// Events of the session that did not fit as they came.
+type Misfits = Vec<Misplaced>;
 
 /// Brings one session in, under the first name where it fits.
 fn session_in(
@@ -303,21 +308,17 @@ fn grow(
             dir.live(held)?
                 .core
                 .handle(Millis(0), Input::Import(batch), &mut dir.salts())?;
-        misfits.extend(
-            decision
-                .kept
-                .iter()
-                .map(|(index, why)| (place.saturating_add(*index), why.clone())),
-        );
+        misfits.extend(decision.misplaced.iter().map(|misplaced| Misplaced {
+            index: place.saturating_add(misplaced.index),
+            ..misplaced.clone()
+        }));
         write_in_order(dir, held, decision)?;
         place = place.saturating_add(count);
         heard(place as u64);
     }
     let written = all.saturating_sub(known.count) as u64;
-    Ok((
-        line(dir, held, name, state, written, misfits.len() as u64)?,
-        misfits,
-    ))
+    let kept = misfits.iter().filter(|misplaced| misplaced.kept).count() as u64;
+    Ok((line(dir, held, name, state, written, kept)?, misfits))
 }
 
 fn write_in_order(
