@@ -50,5 +50,5 @@ pub mod share;
 pub use recount_wal::disk;
 
 pub use error::{Error, ErrorKind};
-pub use host::{AsyncEngine, AsyncSession, Chance, Clock, Engine, Options, Session};
+pub use host::{AsyncEngine, AsyncSession, Chance, Clock, Engine, Options, Prompt, Session};
 pub use protocol::{Dispatcher, MAX_LINE, METHODS, session_of};

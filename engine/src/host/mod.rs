@@ -16,6 +16,7 @@ mod open;
 mod options;
 mod prepare;
 mod project;
+mod prompt;
 mod query;
 mod report;
 mod session;
@@ -28,5 +29,6 @@ mod write;
 
 pub use engine::Engine;
 pub use options::{Chance, Clock, Options};
+pub use prompt::Prompt;
 pub use session::Session;
 pub use tasks::{AsyncEngine, AsyncSession};

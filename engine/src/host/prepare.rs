@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind, api};
 use recount_events::raw::members;
 use recount_events::{Body, Counted, Event, Inject, Issued, Millis, Profile, Rendering, Seq, Text};
 use recount_projections::render::RENDERING;
-use recount_projections::{Cause, Outcome};
+use recount_projections::{Cause, Outcome, Projection};
 use recount_wal::Class;
 use serde_json::value::RawValue;
 
@@ -24,6 +24,13 @@ impl Engine {
     /// As [`Engine::project`] and [`Engine::append`].
     #[tracing::instrument(level = "debug", skip_all)]
     pub fn prepare(&self, ask: &api::Prepare) -> Result<api::Prepared, Error> {
+        self.prepared(ask).map(|(prepared, _)| prepared)
+    }
+
+    pub(super) fn prepared(
+        &self,
+        ask: &api::Prepare,
+    ) -> Result<(api::Prepared, Projection), Error> {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();
@@ -46,7 +53,8 @@ impl Engine {
         }
         let (asked, measured) = prompt;
         if measured.projection.outcome != Outcome::Ready {
-            return finish(dir, &mut held, ask, &asked, &measured, None);
+            let prepared = finish(dir, &mut held, ask, &asked, &measured, None)?;
+            return Ok((prepared, measured.projection));
         }
         // Before it is issued itself: afterwards it would be the newest that it is compared with.
         let core = &mut dir.live(&mut held)?.core;
@@ -54,7 +62,7 @@ impl Engine {
         let (issued, measured) = issue(dir, &mut held, &asked, measured, now, key)?;
         let mut prepared = finish(dir, &mut held, ask, &asked, &measured, Some(issued))?;
         prepared.prompt.first_changed = change.changed;
-        Ok(prepared)
+        Ok((prepared, measured.projection))
     }
 }
 
@@ -304,7 +312,7 @@ fn repeated(
     held: &mut Held<'_>,
     ask: &api::Prepare,
     issued: Seq,
-) -> Result<api::Prepared, Error> {
+) -> Result<(api::Prepared, Projection), Error> {
     let cut = match dir.live(held)?.core.event(issued).map(|event| &event.body) {
         Some(Body::Issued(issued)) => issued.cut,
         _ => {
@@ -323,7 +331,8 @@ fn repeated(
         ..ask.clone()
     };
     let (asked, measured) = look(dir, held, &again)?;
-    finish(dir, held, &again, &asked, &measured, Some(issued))
+    let prepared = finish(dir, held, &again, &asked, &measured, Some(issued))?;
+    Ok((prepared, measured.projection))
 }
 
 fn finish(

@@ -5,6 +5,7 @@ use super::ask::{Asked, resolve, wire_name};
 use super::changed;
 use super::directory::Directory;
 use super::engine::Engine;
+use super::prompt::Prompt;
 use crate::core::{Core, Measured};
 use crate::{Error, ErrorKind, api};
 use recount_events::{BlockId, Digest, Profile, Seq, Text};
@@ -37,6 +38,10 @@ impl Engine {
     /// `invalid` without a profile, `not_found` for a cut that is not there.
     #[tracing::instrument(level = "debug", skip_all)]
     pub fn project(&self, ask: &api::Project) -> Result<api::Projected, Error> {
+        self.projected(ask, &ask.form).map(Prompt::into_answer)
+    }
+
+    pub(super) fn projected(&self, ask: &api::Project, body: &api::As) -> Result<Prompt, Error> {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();
@@ -52,9 +57,10 @@ impl Engine {
         let form = Form {
             pieces: ask.pieces,
             since: ask.since.as_deref(),
-            body: &ask.form,
+            body,
         };
-        answer(dir, slot.stream, core, &asked, &measured, &form)
+        let answer = answer(dir, slot.stream, core, &asked, &measured, &form)?;
+        Ok(Prompt::new(answer, measured.projection))
     }
 }
 

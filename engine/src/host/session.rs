@@ -78,6 +78,25 @@ impl Session {
         })
     }
 
+    /// The prompt with its body as shared slices.
+    pub fn prompt(&self, ask: api::Project) -> Result<super::Prompt, Error> {
+        self.engine.prompt(&api::Project {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
+    /// The prompt to send with its body as shared slices: logged, and on disk when this answers.
+    pub fn prepare_prompt(
+        &self,
+        ask: api::Prepare,
+    ) -> Result<(api::Prepared, super::Prompt), Error> {
+        self.engine.prepare_prompt(&api::Prepare {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
     /// Closes the draft and every open call in one batch.
     pub fn interrupt(&self, ask: api::Interrupt) -> Result<api::Interrupted, Error> {
         self.engine.interrupt(&api::Interrupt {

@@ -263,6 +263,17 @@ impl AsyncSession {
     pub async fn prepare_with(&self, ask: api::Prepare) -> Result<api::Prepared, Error> {
         self.on(move |session| session.prepare(ask)).await
     }
+    /// The prompt with its body as shared slices.
+    pub async fn prompt(&self, ask: api::Project) -> Result<super::Prompt, Error> {
+        self.on(move |session| session.prompt(ask)).await
+    }
+    /// The prompt to send with its body as shared slices.
+    pub async fn prepare_prompt(
+        &self,
+        ask: api::Prepare,
+    ) -> Result<(api::Prepared, super::Prompt), Error> {
+        self.on(move |session| session.prepare_prompt(ask)).await
+    }
     /// Closes the draft and every open call in one batch.
     pub async fn interrupt(&self, ask: api::Interrupt) -> Result<api::Interrupted, Error> {
         self.on(move |session| session.interrupt(ask)).await

@@ -83,3 +83,42 @@ fn a_closed_directory_says_so() {
     assert!(error.holder().is_some());
     drop(again);
 }
+
+#[test]
+fn many_sessions_are_listed_newest_first_and_stay_at_hand() {
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    for number in 0..600 {
+        let session = engine.create(&format!("many/{number}"), None).unwrap();
+        let event =
+            serde_json::value::RawValue::from_string(says(&format!("topic {number}"))).unwrap();
+        let ask = api::Append {
+            events: vec![event],
+            durability: Some(api::Durability::Ordered),
+            ..Default::default()
+        };
+        session.append_with(ask).unwrap();
+    }
+    let listed = engine
+        .list(&api::List {
+            prefix: Some("many/".into()),
+            limit: Some(3),
+        })
+        .unwrap();
+    let names: Vec<&str> = listed
+        .sessions
+        .iter()
+        .map(|line| line.session.as_str())
+        .collect();
+    assert_eq!(names, ["many/599", "many/598", "many/597"]);
+    assert_eq!(listed.sessions[0].title.as_deref(), Some("topic 599"));
+    for number in [0, 1, 300, 599] {
+        let session = engine.session(&format!("many/{number}")).unwrap();
+        assert_eq!(session.status().unwrap().turns, 1);
+        session.append(&[&says("again")]).unwrap();
+    }
+    assert_eq!(
+        engine.list(&api::List::default()).unwrap().sessions.len(),
+        600
+    );
+}

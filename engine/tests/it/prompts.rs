@@ -411,3 +411,35 @@ fn an_issued_prompt_that_changed_names_its_first_piece() {
         Some(changed)
     );
 }
+
+#[test]
+fn slices_are_the_body() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let prompt = session.prompt(api::Project::default()).unwrap();
+    let joined: Vec<u8> = prompt.slices().flatten().copied().collect();
+    assert_eq!(
+        (joined.len() as u64, &joined),
+        (prompt.answer().bytes, &prompt.body())
+    );
+    let text = session.project(api::Project::default()).unwrap();
+    let words: String = serde_json::from_str(text.request.unwrap().body.get()).unwrap();
+    assert_eq!(words.as_bytes(), joined);
+    let (prepared, prompt) = session
+        .prepare_prompt(api::Prepare {
+            key: Some("k".into()),
+            ..Default::default()
+        })
+        .unwrap();
+    assert_eq!(
+        (prompt.body(), prepared.prompt.digest.as_str()),
+        (joined.clone(), text.digest.as_str())
+    );
+    let (again, prompt) = session
+        .prepare_prompt(api::Prepare {
+            key: Some("k".into()),
+            ..Default::default()
+        })
+        .unwrap();
+    assert_eq!((again.issued, prompt.body()), (prepared.issued, joined));
+}
