@@ -52,3 +52,8 @@ pub use recount_wal::disk;
 pub use error::{Error, ErrorKind};
 pub use host::{AsyncEngine, AsyncSession, Chance, Clock, Engine, Options, Prompt, Session};
 pub use protocol::{Dispatcher, MAX_LINE, METHODS, session_of};
+
+/// The example of the first screen runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct FirstScreen;
