@@ -118,6 +118,7 @@ pub(crate) fn content(pen: &mut Pen<'_, '_>, setting: Setting<'_>, content: &Con
     for (index, block) in (0_u32..).zip(&content.blocks) {
         let id = BlockId { seq, index };
         pen.turn(id);
+        pen.salted(&block.raw);
         // The results in a user's message stand behind their calls.
         if block.kind == BlockKind::Result && !speaks {
             continue;
@@ -150,6 +151,7 @@ fn replaced(pen: &mut Pen<'_, '_>, setting: Setting<'_>, id: BlockId, by: Seq, w
     };
     for (index, block) in (0_u32..).zip(&with.blocks) {
         pen.turn(id);
+        pen.salted(&block.raw);
         pen.counted = Some(BlockId { seq: by, index });
         pen.why = Why::Replaced(by);
         block::show(pen, setting, block);
@@ -163,6 +165,8 @@ fn summary(pen: &mut Pen<'_, '_>, summary: &Summary) {
         index: 0,
     });
     pen.why = Why::Summary(summary.seq);
+    summary.id.iter().for_each(|id| pen.salted(id));
+    pen.salted(&summary.text);
     let token = token_or_mark(&summary.text);
     let token = match summary.kind {
         SummaryKind::Compact => wrapped("<summary>\\n", inside(&token), "\\n</summary>"),

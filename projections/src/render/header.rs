@@ -120,6 +120,10 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, request: &Request<'
     }
     for (name, (index, tool)) in &tools {
         pen.turn(BlockId { seq, index: *index });
+        texts
+            .get(*index as usize)
+            .into_iter()
+            .for_each(|text| pen.salted(text));
         let json = if context.chat() {
             chat_tool(&mut pen, name, tool)
         } else {
@@ -254,6 +258,7 @@ fn system(pen: &mut Pen<'_, '_>) {
     };
     for (index, block) in (0_u32..).zip(&system.content.blocks) {
         pen.turn(BlockId { seq, index });
+        pen.salted(&block.raw);
         if let Some(json) = part(pen, system.content.format, block) {
             let raw = super::block::bytes(block);
             pen.push(Draft {

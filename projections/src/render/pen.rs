@@ -9,7 +9,8 @@ use crate::render::{Category, LeftOut, Piece, PieceRole, Reason, Repair, RepairK
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::sync::Arc;
-use recount_events::{BlockId, Digest, Seq, sanitize};
+use alloc::vec::Vec;
+use recount_events::{BlockId, Digest, Seq, Text, sanitize};
 
 /// Before the assistant's first words when nothing of the user's stands before them.
 pub(crate) const EARLIER: &str = "[The earlier conversation is not shown.]";
@@ -40,6 +41,8 @@ pub(crate) struct Pen<'a, 'c> {
     pub(crate) why: Why,
     /// The assistant's first piece of the entry is thinking.
     pub(crate) first: Option<bool>,
+    /// The salts of the texts that the piece shows, in order.
+    salts: Vec<[u8; 16]>,
 }
 
 impl<'a, 'c> Pen<'a, 'c> {
@@ -56,6 +59,7 @@ impl<'a, 'c> Pen<'a, 'c> {
             counted: None,
             why: Why::AsWritten,
             first: None,
+            salts: Vec::new(),
         }
     }
 
@@ -64,6 +68,12 @@ impl<'a, 'c> Pen<'a, 'c> {
         self.source = source;
         self.counted = Some(source);
         self.why = Why::AsWritten;
+        self.salts.clear();
+    }
+
+    /// Says that the block's piece shows a text: without the text's salt nobody can test guesses against the digest.
+    pub(crate) fn salted(&mut self, text: &Text) {
+        self.salts.extend(text.seal.map(|seal| seal.salt));
     }
 
     /// Lists a repair of the block.
@@ -140,12 +150,13 @@ impl<'a, 'c> Pen<'a, 'c> {
     /// The fixed words that stand before the assistant's first ones.
     fn begin(&mut self) {
         let (why, counted) = (self.why, self.counted.take());
+        let salts = core::mem::take(&mut self.salts);
         self.mend(RepairKind::StartsWithAssistant);
         self.why = Why::Placeholder(RepairKind::StartsWithAssistant);
         let bytes = earlier();
         let tokens = self.context.counts.made(&bytes);
         self.add(PieceRole::User, Category::Messages, bytes, tokens, false);
-        (self.why, self.counted) = (why, counted);
+        (self.why, self.counted, self.salts) = (why, counted, salts);
     }
 
     fn add(
@@ -157,7 +168,7 @@ impl<'a, 'c> Pen<'a, 'c> {
         call: bool,
     ) {
         let sums = &mut self.track.sums;
-        let digest = digest(role, &bytes);
+        let digest = digest(role, &self.salts, &bytes);
         let shape = sums.shape.with(role, call, bytes.len());
         let root = chain(&sums.root, &digest);
         let piece = Piece {
@@ -185,7 +196,7 @@ impl<'a, 'c> Pen<'a, 'c> {
     pub(crate) fn root(&self) -> Digest {
         let sums = &self.track.sums;
         match sums.ends {
-            Ends::Nothing => chain(&sums.root, &digest(PieceRole::User, &earlier())),
+            Ends::Nothing => chain(&sums.root, &digest(PieceRole::User, &[], &earlier())),
             _ => sums.root,
         }
     }
@@ -199,9 +210,14 @@ fn earlier() -> Arc<[u8]> {
 }
 
 /// Digest of a piece.
-fn digest(role: PieceRole, bytes: &[u8]) -> Digest {
+fn digest(role: PieceRole, salts: &[[u8; 16]], bytes: &[u8]) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("recount 2026 piece v1");
-    hasher.update(&[role as u8]).update(bytes);
+    let number = u32::try_from(salts.len()).unwrap_or(u32::MAX);
+    hasher.update(&[role as u8]).update(&number.to_le_bytes());
+    for salt in salts {
+        hasher.update(salt);
+    }
+    hasher.update(bytes);
     Digest(*hasher.finalize().as_bytes())
 }
 

@@ -71,7 +71,7 @@ pub struct Piece {
     pub why: Why,
     /// The canonical bytes.
     pub bytes: Arc<[u8]>,
-    /// Digest of role and bytes.
+    /// Digest of role, salts of the texts that it shows, and bytes.
     pub digest: Digest,
     /// Running root up to and including this piece.
     pub root: Digest,

@@ -71,16 +71,20 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, speech: &Speech<'_>, call: &Call) {
 fn find<'b, 'a: 'b>(pen: &mut Pen<'a, '_>, answer: &'b Answer) -> Option<Found<'b>> {
     let timeline = pen.context.timeline;
     let mut found = match &answer.logged.event.body {
-        Body::ToolResult(result) => Found {
-            native: None,
-            brought: from(&result.content),
-            error: answer.status.is_error(),
-        },
+        Body::ToolResult(result) => {
+            salted(pen, &result.content);
+            Found {
+                native: None,
+                brought: from(&result.content),
+                error: answer.status.is_error(),
+            }
+        }
         Body::Message(message) => {
             let block = message
                 .content
                 .blocks
                 .get(usize::try_from(answer.block.index).ok()?)?;
+            pen.salted(&block.raw);
             let mut found = block_found(block, message.content.format);
             found.error |= found.native.is_none() && answer.status.is_error();
             found
@@ -90,6 +94,7 @@ fn find<'b, 'a: 'b>(pen: &mut Pen<'a, '_>, answer: &'b Answer) -> Option<Found<'
     if let Some(logged) = timeline.replaced.get(&answer.block)
         && let Body::Replace(replace) = &logged.event.body
     {
+        salted(pen, &replace.with);
         found.brought = from(&replace.with);
         pen.why = Why::Replaced(logged.seq);
         pen.counted = Some(BlockId {
@@ -98,6 +103,13 @@ fn find<'b, 'a: 'b>(pen: &mut Pen<'a, '_>, answer: &'b Answer) -> Option<Found<'
         });
     }
     Some(found)
+}
+
+/// The piece shows these blocks.
+fn salted(pen: &mut Pen<'_, '_>, content: &Content) {
+    for block in &content.blocks {
+        pen.salted(&block.raw);
+    }
 }
 
 /// A result among a message's blocks.

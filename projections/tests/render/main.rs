@@ -16,6 +16,7 @@ mod hostile;
 mod law;
 mod outcomes;
 mod pictures;
+mod salts;
 mod sizes;
 mod state;
 mod thinking;
