@@ -11,9 +11,6 @@ use recount_events::{BlockId, Body, Event, Found, Seq, Text};
 use recount_projections::{Map, State};
 use recount_wal::{Entry, Gap, Record, RecordDigest, Stored, StreamId, Wal};
 
-/// How many forks of forks are followed.
-const DEPTH: usize = 1_000;
-
 /// A position as it was read.
 pub(super) enum Read {
     /// An event and its record.
@@ -85,7 +82,7 @@ impl Directory {
     fn load(&self, name: &str, stream: StreamId) -> Result<Live, Error> {
         let log = self.log()?;
         let heads = log.heads(stream).ok_or_else(|| no_session(name))?;
-        let fold = self.fold(&log, stream, heads.accepted, &mut Vec::new())?;
+        let fold = self.fold(&log, stream, heads.accepted)?;
         let recovered = self.found(stream, &fold);
         let mut core = Core::over(fold.state, fold.keys);
         core.counting.inherited = fold.counts;
@@ -97,21 +94,8 @@ impl Directory {
         })
     }
 
-    /// Folds a stream up to a position, its parents first.
-    fn fold(
-        &self,
-        log: &Wal,
-        stream: StreamId,
-        to: u64,
-        seen: &mut Vec<StreamId>,
-    ) -> Result<Fold, Error> {
-        if seen.contains(&stream) || seen.len() >= DEPTH {
-            return Err(Error::new(
-                ErrorKind::Damaged,
-                "forks that continue each other in a circle",
-            ));
-        }
-        seen.push(stream);
+    /// Folds a session up to a position: what it inherits first. No recursion: forks of forks can be deep.
+    fn fold(&self, log: &Wal, stream: StreamId, to: u64) -> Result<Fold, Error> {
         let mut fold = Fold {
             state: State::new(),
             keys: Keys::default(),
@@ -120,77 +104,15 @@ impl Directory {
             digest: RecordDigest::ROOT,
             read_only: None,
         };
-        for entry in read(log, stream, 0, to) {
-            match entry? {
-                Read::Event(event, record) => {
-                    self.fold_event(log, &mut fold, *event, &record, seen)?
-                }
+        super::stream::visit(self, log, stream, 0, to, &mut |read| {
+            match read {
+                Read::Event(event, record) => fold.event(*event, &record),
                 Read::Unreadable(record) => fold.unreadable(&record),
                 Read::Gap(gap) => fold.gap(&gap),
             }
-        }
+            Ok(())
+        })?;
         Ok(fold)
-    }
-
-    fn fold_event(
-        &self,
-        log: &Wal,
-        fold: &mut Fold,
-        event: Event,
-        record: &Record,
-        seen: &mut Vec<StreamId>,
-    ) -> Result<(), Error> {
-        if let Body::Forked(forked) = &event.body {
-            self.inherit(log, fold, forked, record.seq, seen)?;
-        }
-        fold.lift(record.seq);
-        if let Body::Newer(newer) = &event.body
-            && newer.essential
-        {
-            fold.read_only.get_or_insert(record.seq);
-        }
-        if let Some(tag) = record.tag {
-            fold.keys.remember(
-                tag,
-                Repeat {
-                    first: Seq(record.batch.0),
-                    last: Seq(record.batch.1),
-                },
-            );
-        }
-        fold.digest = record.digest;
-        fold.state.retake(event);
-        Ok(())
-    }
-
-    /// The state that a fork begins with.
-    fn inherit(
-        &self,
-        log: &Wal,
-        fold: &mut Fold,
-        forked: &recount_events::Forked,
-        at: u64,
-        seen: &mut Vec<StreamId>,
-    ) -> Result<(), Error> {
-        let own = fold.state.head();
-        if own.is_none() {
-            let name = forked.from.as_str().unwrap_or_default();
-            let parent = self.stream(name);
-            if log.heads(parent).is_some() && forked.seq.0.checked_add(1) == Some(at) {
-                let inherited = self.fold(log, parent, forked.seq.0, seen)?;
-                fold.state = inherited.state;
-                fold.counts = inherited.counts;
-                fold.damaged = inherited.damaged;
-            }
-        }
-        fold.lift(at);
-        fold.counts.push(fold.state.ledger().counts.clone());
-        if let Some(origin) = fold.state.head()
-            && let Ok(state) = fold.state.fork(origin)
-        {
-            fold.state = state;
-        }
-        Ok(())
     }
 
     /// What a session is told about its opening.
@@ -221,6 +143,38 @@ impl Directory {
 }
 
 impl Fold {
+    fn event(&mut self, event: Event, record: &Record) {
+        self.lift(record.seq);
+        if let Body::Forked(_) = &event.body {
+            self.fork();
+        }
+        if let Body::Newer(newer) = &event.body
+            && newer.essential
+        {
+            self.read_only.get_or_insert(record.seq);
+        }
+        if let Some(tag) = record.tag {
+            let repeat = Repeat {
+                first: Seq(record.batch.0),
+                last: Seq(record.batch.1),
+            };
+            self.keys.remember(tag, repeat);
+        }
+        self.digest = record.digest;
+        self.state.retake(event);
+    }
+
+    /// What stands before is inherited: a timeline, without its ledger and its keys.
+    fn fork(&mut self) {
+        self.keys = Keys::default();
+        self.counts.push(self.state.ledger().counts.clone());
+        if let Some(origin) = self.state.head()
+            && let Ok(state) = self.state.fork(origin)
+        {
+            self.state = state;
+        }
+    }
+
     /// Positions before this one that were not read are gaps.
     fn lift(&mut self, seq: u64) {
         while self.state.head().map_or(0, |head| head.0.saturating_add(1)) < seq {

@@ -7,7 +7,7 @@ use recount_events::Body;
 use recount_wal::{StreamId, Wal};
 
 /// How many forks of forks are followed.
-const DEPTH: usize = 1_000;
+const DEPTH: usize = 100_000;
 
 /// Visits the positions `from ..= to` of a session, in order.
 pub(super) fn visit(

@@ -296,6 +296,11 @@ impl Check {
 
 /// Takes an event in, so that prompts can be continued.
 fn fold(core: &mut Core, event: Event) {
+    if let (Body::Forked(_), Some(origin)) = (&event.body, core.head())
+        && let Ok(state) = core.state.fork(origin)
+    {
+        core.state = state;
+    }
     match core.state.readmit(event.clone()) {
         Ok(admitted) => {
             let applied: Applied = core.state.apply(admitted);

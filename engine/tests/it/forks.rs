@@ -38,6 +38,7 @@ fn a_fork_of_a_fork_reopens_equal() {
         (api::State::Clean, 1),
         "{verified:?}"
     );
+    assert!(verified.skipped.is_empty(), "{verified:?}");
     let log = engine.session("g").unwrap().log(0, 1000).unwrap();
     let seqs: Vec<u64> = log
         .events
@@ -106,4 +107,24 @@ fn the_name_must_be_free_and_possible() {
     assert_eq!(parent.engine().fork(&ask).unwrap(), one);
     let listed = parent.engine().list(&api::List::default()).unwrap();
     assert_eq!(listed.sessions.len(), 3);
+}
+
+#[test]
+fn forks_may_be_deep() {
+    let fixture = Fixture::new();
+    let mut session = fixture.chat();
+    let before = digest(&session);
+    for depth in 0..150 {
+        session = session.fork(&format!("f{depth}"), api::At::Head).unwrap();
+    }
+    drop(session);
+    let deepest = std::thread::Builder::new()
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            let engine = fixture.engine();
+            let session = engine.session("f149").unwrap();
+            (digest(&session), session.verify().unwrap().state)
+        })
+        .unwrap();
+    assert_eq!(deepest.join().unwrap(), (before, api::State::Clean));
 }
