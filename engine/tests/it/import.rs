@@ -54,7 +54,7 @@ fn body(engine: &Engine, session: &str) -> String {
         profile: Some("claude-sonnet-4-5".into()),
         ..Default::default()
     };
-    engine.project(&ask).unwrap().digest
+    engine.project(&ask).unwrap().body_digest.unwrap()
 }
 
 #[test]
