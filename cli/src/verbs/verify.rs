@@ -2,9 +2,9 @@
 
 use crate::Answer;
 use crate::args::{Cli, Verify};
-use crate::print::{clean, count, green, line, red, short, yellow};
+use crate::print::{Progress, clean, count, green, line, red, short, yellow};
 use crate::reach::Reach;
-use recount::api;
+use recount::{Error, api};
 use serde_json::json;
 
 pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
@@ -25,24 +25,34 @@ pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
                 |verified: &api::Verified| verdict(verified.state),
             )
         }
-        None => {
-            let people = |verified: &api::DirectoryVerified| {
-                verified.sessions.iter().for_each(print);
-                verified
-                    .problems
-                    .iter()
-                    .for_each(|problem| line(&red(&clean(problem))));
-                line(&format!("directory: {}", state(verified.state)));
-                verdict(verified.state)
-            };
-            reach.tell(
-                "v1.verify",
-                &json!({}),
-                people,
-                |verified: &api::DirectoryVerified| verdict(verified.state),
-            )
-        }
+        None => whole(cli, &reach),
     }
+}
+
+/// The whole directory; in this process with a progress bar.
+fn whole(cli: &Cli, reach: &Reach) -> crate::Outcome {
+    let verified: api::DirectoryVerified = match reach.handle().local() {
+        None => reach.ask("v1.verify", &json!({}))?,
+        Some(engine) => {
+            let bar = Progress::new("verify");
+            engine.verify_with(&mut |done, all| bar.at(done, all))?
+        }
+    };
+    if cli.json {
+        line(
+            &serde_json::to_string(&verified).map_err(|cause| {
+                Error::invalid(format!("the answer cannot be written: {cause}"))
+            })?,
+        );
+    } else {
+        verified.sessions.iter().for_each(print);
+        verified
+            .problems
+            .iter()
+            .for_each(|problem| line(&red(&clean(problem))));
+        line(&format!("directory: {}", state(verified.state)));
+    }
+    Ok(verdict(verified.state))
 }
 
 fn verdict(state: api::State) -> Answer {

@@ -54,7 +54,7 @@ pub(super) fn resolve(
         Some(spec) => (profiles::resolve(spec)?, None),
         None => own(&timeline)?,
     };
-    let wire = wire.map_or(Ok(profile.wire), named_wire)?;
+    let wire = wire.map_or_else(|| rendered(profile.wire), named_wire)?;
     Ok(Asked {
         cut,
         timeline,
@@ -81,6 +81,18 @@ pub(super) const WIRES: &[(&str, Wire)] = &[
     ("anthropic", Wire::Anthropic),
     ("openai_chat", Wire::OpenaiChat),
 ];
+
+/// The profile's own dialect, if it is rendered.
+fn rendered(wire: Wire) -> Result<Wire, Error> {
+    if WIRES.iter().any(|(_, known)| *known == wire) {
+        return Ok(wire);
+    }
+    Err(
+        Error::invalid("the profile's wire is not rendered by this version")
+            .with_field("wire")
+            .with_next("name the wire anthropic or openai_chat in the request"),
+    )
+}
 
 fn named_wire(name: &str) -> Result<Wire, Error> {
     let found = WIRES.iter().find(|(known, _)| *known == name);

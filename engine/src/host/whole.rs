@@ -31,6 +31,12 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
     } else {
         api::State::Erased
     };
+    let differs = match log.verify_store() {
+        Some(Err(doubt)) => Some(format!(
+            "the event store does not say what the segments say and is built again: {doubt}"
+        )),
+        _ => None,
+    };
     let store = log.store().map(|store| store.status());
     let rebuilt = store
         .as_ref()
@@ -47,7 +53,7 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
         sessions: Vec::new(),
         cut: cut.map(|bytes| api::Cut { bytes, after: None }),
         rebuilt: rebuilt.or_else(|| dir.recovered.rebuilt.clone()),
-        problems: problems(&found).chain(off).collect(),
+        problems: problems(&found).chain(differs).chain(off).collect(),
     })
 }
 

@@ -29,6 +29,32 @@ fn without_a_profile_a_prompt_needs_one() {
 }
 
 #[test]
+fn a_wire_that_is_not_rendered_is_refused_not_rendered_as_another() {
+    let fixture = Fixture::new();
+    let session = fixture.engine().create("s", None).unwrap();
+    session.append(CHAT).unwrap();
+    for wire in ["openai_responses", "gemini"] {
+        let profile = format!(
+            r#"{{"provider":"p","model":"m","wire":"{wire}","window":100000,"max_output":1000}}"#
+        );
+        let ask = |wire: Option<&str>| api::Project {
+            profile: api::Spec::json(&profile),
+            wire: wire.map(str::to_owned),
+            ..Default::default()
+        };
+        let error = session.project(ask(None)).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.field()),
+            (ErrorKind::Invalid, Some("wire"))
+        );
+        assert_eq!(
+            session.project(ask(Some("anthropic"))).unwrap().wire,
+            "anthropic"
+        );
+    }
+}
+
+#[test]
 fn text_object_and_file_hold_the_same_body() {
     let fixture = Fixture::new();
     let session = fixture.chat();
