@@ -82,7 +82,7 @@ pub(crate) enum Asked {
 }
 
 /// Fewest tokens of thinking (vendor's page on extended thinking).
-const LEAST_THINKING: u64 = 1024;
+pub(crate) const LEAST_THINKING: u64 = 1024;
 
 /// The members of the profile's parameters.
 pub(crate) fn all(profile: &Profile) -> Vec<(Cow<'_, str>, &str)> {
@@ -158,6 +158,9 @@ pub(crate) fn write(profile: &Profile, wire: Wire, limit: u64, tools: bool, off:
             "thinking" if off => {
                 object.raw("thinking", "{\"type\":\"disabled\"}");
             }
+            "thinking" if wire == Wire::Anthropic => {
+                object.raw("thinking", &sanitize(&narrowed(raw, limit)));
+            }
             key if known.contains(&key) && (tools || !WITH_TOOLS.contains(&key)) => {
                 object.raw(key, &sanitize(raw));
             }
@@ -168,6 +171,21 @@ pub(crate) fn write(profile: &Profile, wire: Wire, limit: u64, tools: bool, off:
         object: object.finish(),
         left_out,
     }
+}
+
+/// Thinking that would take more than the whole answer takes what there is but for one token, and no less than there has to be.
+fn narrowed(raw: &str, limit: u64) -> Cow<'_, str> {
+    let enabled = member_words(raw, "type").is_some_and(|kind| kind == "enabled");
+    let tokens = member(raw, "budget_tokens").and_then(number);
+    if !enabled || tokens.is_none_or(|tokens| tokens < limit) {
+        return Cow::Borrowed(raw);
+    }
+    let room = limit.saturating_sub(1).max(LEAST_THINKING).to_string();
+    let mut object = Object::new();
+    for (key, value) in unique(raw) {
+        object.raw(&key, if key == "budget_tokens" { &room } else { value });
+    }
+    Cow::Owned(object.finish())
 }
 
 fn model(profile: &Profile) -> Cow<'_, str> {

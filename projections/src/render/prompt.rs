@@ -174,7 +174,7 @@ impl Prompt {
     /// The fewest tokens of answer that the request can be sent with.
     fn least(&self) -> u64 {
         match self.asked {
-            Asked::Enabled(tokens) if self.without.is_none() => tokens.saturating_add(1),
+            Asked::Enabled(_) if self.without.is_none() => params::LEAST_THINKING.saturating_add(1),
             _ => 1,
         }
     }

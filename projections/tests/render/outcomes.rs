@@ -139,16 +139,32 @@ fn factor_and_margin_apply_to_what_was_not_measured() {
 }
 
 #[test]
-fn a_thinking_budget_needs_room() {
+fn thinking_takes_what_the_window_leaves() {
     let mut desk = Desk::with(
-        r#"{"window":2010,"params":{"thinking":{"type":"enabled","budget_tokens":2000}}}"#,
+        r#"{"window":2010,"params":{"thinking":{"type":"enabled","budget_tokens":2000,"display":"omitted"}}}"#,
     );
+    let thinking = |desk: &Desk| {
+        let projected = desk.project(Wire::Anthropic);
+        assert_eq!(projected.outcome, Outcome::Ready);
+        let budget = projected.params.split("budget_tokens\":").nth(1).unwrap();
+        (projected.max_tokens, budget.to_owned())
+    };
     desk.says("a");
-    assert!(matches!(outcome(&desk), Outcome::Ready));
+    assert_eq!(
+        thinking(&desk).1,
+        r#"2000,"display":"omitted","type":"enabled"}}"#
+    );
     desk.says("b");
+    let (limit, budget) = thinking(&desk);
+    assert_eq!(
+        budget,
+        format!(r#"{},"display":"omitted","type":"enabled"}}}}"#, limit - 1)
+    );
+    desk.says(&"b".repeat(4_000));
+    let much = desk.project(Wire::Anthropic);
     assert!(
-        matches!(outcome(&desk), Outcome::Impossible { need: 2015, .. }),
+        matches!(much.outcome, Outcome::Impossible { need, .. } if need == much.estimate + 1_025),
         "{:?}",
-        outcome(&desk)
+        much.outcome
     );
 }
