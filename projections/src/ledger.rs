@@ -75,6 +75,12 @@ impl Ledger {
         self.requests.get(&request_print(usage)?).copied()
     }
 
+    /// What the request of an id used, whenever that was and on whatever branch; none when nobody said.
+    #[must_use]
+    pub fn used(&self, request: &[u8]) -> Option<&Totals> {
+        self.usages.get(self.requests.get(&print(request))?)
+    }
+
     /// Takes an event in. What is of the timeline only leaves it as it is.
     pub(crate) fn take(&mut self, logged: &Arc<Logged>, line: &Line) {
         let seq = logged.seq;
@@ -165,13 +171,16 @@ impl Ledger {
 }
 
 fn request_print(usage: &Usage) -> Option<[u8; 16]> {
-    let id = usage.request.as_ref()?.bytes()?;
+    Some(print(usage.request.as_ref()?.bytes()?))
+}
+
+fn print(id: &[u8]) -> [u8; 16] {
     let mut print = [0; 16];
     print
         .iter_mut()
         .zip(blake3::hash(id).as_bytes())
         .for_each(|(to, from)| *to = *from);
-    Some(print)
+    print
 }
 
 impl Totals {

@@ -14,8 +14,10 @@ use std::collections::BTreeMap;
 pub(crate) const MARGIN_MILLI: u64 = 50;
 /// Until the first answer of a current Claude model: its tokenizer is not public, and counts 18 to 59 % more than o200k_base.
 const CLAUDE_MILLI: u64 = 1_600;
-/// How many usages are looked at.
+/// How many usages are looked at, and how many responses from the end for one that a usage names.
 const USAGES: usize = 64;
+/// How many usages behind an issued prompt are looked at for its own.
+const ANSWERS: usize = 4;
 /// How many pieces from the end are looked at for one that was measured: what is older says too little.
 const LOOKED_AT: usize = 4_096;
 
@@ -154,18 +156,35 @@ impl Core {
             .filter_map(|(usage, totals)| Some((usage.issued?, input(totals))))
             .filter(|(digest, _)| is_for(&self.state, *digest, profile))
             .collect();
-        if known.is_empty() {
+        if self.state.ledger().issued.is_empty() && known.is_empty() {
             return None;
         }
         let all = projection.pieces.len();
-        let index = (all.saturating_sub(LOOKED_AT)..all)
+        let (index, tokens) = (all.saturating_sub(LOOKED_AT)..all)
             .rev()
-            .find(|index| root(projection, *index).is_some_and(|root| known.contains_key(&root)))?;
-        let tokens = *known.get(&root(projection, index)?)?;
+            .find_map(|index| {
+                let root = root(projection, index)?;
+                let tokens = known.get(&root).copied();
+                Some((index, tokens.or_else(|| self.answered(root, profile))?))
+            })?;
         (tokens > 0).then_some(Measured {
             pieces: index.saturating_add(1),
             tokens,
         })
+    }
+
+    /// What the answer to an issued prompt said of it, however long ago: an earlier cut is measured as well as the head.
+    fn answered(&self, digest: Digest, profile: &Profile) -> Option<u64> {
+        let ledger = self.state.ledger();
+        let issued = *ledger.issued.get(&digest)?;
+        let mut behind = ledger.usages.range(issued..).take(ANSWERS);
+        let totals = behind.find_map(|(seq, totals)| {
+            let Body::Usage(usage) = &self.state.event(*seq)?.event.body else {
+                return None;
+            };
+            (usage.issued == Some(digest)).then_some(totals)
+        })?;
+        is_for(&self.state, digest, profile).then(|| input(totals))
     }
 
     /// The newest shown response that a usage names.
@@ -176,10 +195,8 @@ impl Core {
         projection: &Projection,
         factor_milli: u64,
     ) -> Option<Measured> {
-        let known: BTreeMap<&[u8], u64> = usages(&self.state)
-            .filter_map(|(usage, totals)| Some((usage.request.as_ref()?.bytes()?, input(totals))))
-            .collect();
-        if known.is_empty() {
+        let ledger = self.state.ledger();
+        if ledger.requests.is_empty() {
             return None;
         }
         let (first, tokens) =
@@ -204,9 +221,9 @@ impl Core {
                         })
                         .filter_map(|message| message.response.as_ref().and_then(Text::bytes));
                     named
-                        .filter_map(|response| known.get(response))
+                        .filter_map(|response| ledger.used(response))
                         .next_back()
-                        .map(|tokens| (*key, *tokens))
+                        .map(|totals| (*key, input(totals)))
                 })?;
         let all = projection.pieces.len();
         let mut near = (all.saturating_sub(LOOKED_AT)..all).rev();

@@ -469,3 +469,36 @@ fn slices_are_the_body() {
         .unwrap();
     assert_eq!((again.issued, prompt.body()), (prepared.issued, joined));
 }
+
+#[test]
+fn an_earlier_cut_and_a_rollback_are_measured_by_the_usages_of_their_own() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let said = |turn: u64| {
+        let answer = format!(
+            r#"{{"type":"message","role":"assistant","response":"r{turn}","content":[{{"type":"text","text":"answer {turn}"}}]}}"#
+        );
+        let usage = format!(
+            r#"{{"type":"usage","request":"r{turn}","input":{},"output":7}}"#,
+            20_000 + turn
+        );
+        session.append(&[&answer, &usage, &says("more")]).unwrap();
+        session.status().unwrap().head
+    };
+    let early = said(0);
+    let estimate = |at| {
+        let ask = api::Project {
+            at,
+            ..Default::default()
+        };
+        session.project(ask).unwrap().estimate
+    };
+    let then = estimate(api::At::Head);
+    assert!((20_000..20_100).contains(&then), "{then}");
+    for turn in 1..=80 {
+        said(turn);
+    }
+    assert_eq!(estimate(api::At::Seq(early)), then);
+    session.rollback(api::To::Seq(early)).unwrap();
+    assert_eq!(estimate(api::At::Head), then);
+}
