@@ -317,3 +317,20 @@ fn rule_36_foreign_calls_and_results_follow_the_same_rules() {
         .unwrap();
     assert_eq!(host.view(), "a1(r2) a3(r4)");
 }
+
+#[test]
+fn rule_30_a_log_cannot_make_two_calls_travel_under_one_id() {
+    let mut host = Host::new();
+    host.user("look");
+    let call = host.answer(&["t1"]);
+    host.result("t1", "seen").unwrap();
+    let mut log = host.log.clone();
+    log.push(log[call as usize].clone());
+    let state = recount_projections::replay(log.into_iter().map(Ok));
+    let marks = |seq: u64| match &state.event(Seq(seq)).unwrap().event.body {
+        Body::Message(message) => message.calls.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(marks(call)[0].as_given, "the first keeps its id");
+    assert!(!marks(4)[0].as_given, "the second gets one of its own");
+}
