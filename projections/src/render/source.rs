@@ -45,7 +45,7 @@ pub(crate) fn copy(pen: &mut Pen<'_, '_>, raw: &str, block: &str) -> Option<Stri
     Some(object.finish())
 }
 
-/// The words are base64: the standard alphabet, with or without padding.
+/// The words are base64: the standard alphabet, with or without padding, no bits left over (strict readers refuse those).
 pub(crate) fn is_base64(data: &str) -> bool {
     let bare = data.trim_end_matches('=');
     let padding = data.len().saturating_sub(bare.len());
@@ -57,5 +57,15 @@ pub(crate) fn is_base64(data: &str) -> bool {
         1 | 2 => data.len().is_multiple_of(4),
         _ => false,
     };
-    letters && length && !bare.is_empty()
+    letters && length && !bare.is_empty() && ends_whole(bare)
+}
+
+/// The last character carries no bits beyond the last byte.
+fn ends_whole(bare: &str) -> bool {
+    let last = bare.bytes().last().unwrap_or_default();
+    match bare.len() % 4 {
+        2 => b"AQgw".contains(&last),
+        3 => b"AEIMQUYcgkosw048".contains(&last),
+        _ => true,
+    }
 }

@@ -59,6 +59,8 @@ fn pictures_beyond_a_limit_say_which() {
         ),
         ("{}", inline("image/bmp", GIF), "media type"),
         ("{}", inline("image/gif", "!!"), "source"),
+        // Six characters hold four bytes and four bits more.
+        ("{}", inline("image/gif", "pixels"), "source"),
         (
             "{}",
             r#"{"type":"image","source":{"type":"odd"}}"#.to_string(),
