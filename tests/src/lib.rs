@@ -3,6 +3,7 @@
 //! - Nothing here shares code with the renderer or the fold that it judges: [`validator`] and [`model`] read and write
 //!   `serde_json` values only.
 
+pub mod fuzz;
 pub mod host;
 pub mod model;
 pub mod recordings;
