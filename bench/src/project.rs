@@ -43,6 +43,22 @@ fn appending(size: Size, small: &Session, large: &Session) -> Result<(), Failure
     heading("append one message (durable) and project, × the short session");
     line(&format!("at {} messages", size.small), at_few, at_few);
     line(&format!("at {} messages", size.large), at_many, at_few);
+    let [at_few, at_many] = pair(
+        size.rounds,
+        || accept_and_project(small, &few),
+        || accept_and_project(large, &many),
+    )?;
+    heading("the same without waiting for the disk (an answer without calls is written behind)");
+    line(&format!("at {} messages", size.small), at_few, at_few);
+    line(&format!("at {} messages", size.large), at_many, at_few);
+    Ok(())
+}
+
+/// Appends an answer, which is accepted at once and written in order behind, and projects.
+fn accept_and_project(session: &Session, number: &Cell<usize>) -> Result<(), Failure> {
+    session.append(&[&session::event(number.get() * 4 + 3)])?;
+    number.set(number.get() + 1);
+    session::project(session)?;
     Ok(())
 }
 
