@@ -1,8 +1,8 @@
 //! Appending events, waiting for the disk, closing what an interruption left open.
 
-use super::directory::Directory;
+use super::directory::{Directory, durable};
 use super::engine::Engine;
-use super::query::open_calls;
+use super::open_calls::open_calls;
 use super::write::{Terms, check_expect, class};
 use crate::core::{Core, Decision, Drafts, Input, Key, Repeat};
 use crate::{Error, api};
@@ -241,11 +241,6 @@ fn repeated(
         repeated: true,
         first_changed: None,
     })
-}
-
-/// The newest position of a stream that is on disk.
-pub(super) fn durable(dir: &Directory, stream: StreamId) -> Result<Option<u64>, Error> {
-    Ok(dir.log()?.heads(stream).and_then(|heads| heads.durable))
 }
 
 fn keeps_unknown(ask: &api::Append) -> Result<bool, Error> {

@@ -3,7 +3,7 @@
 use crate::core::{Core, profile_of, refused};
 use crate::profiles;
 use crate::{Error, ErrorKind, api};
-use recount_events::{Millis, Profile, Seq, Target, Text, Wire};
+use recount_events::{Digest, Millis, Profile, Seq, Target, Text, Wire};
 use recount_projections::Timeline;
 
 /// What is to be rendered.
@@ -109,4 +109,24 @@ pub(super) fn wire_name(wire: Wire) -> &'static str {
         .iter()
         .find(|(_, known)| *known == wire)
         .map_or("openai_chat", |(name, _)| name)
+}
+
+/// A digest as it is written: 64 hexadecimal digits.
+pub(super) fn digest(text: &str) -> Result<Digest, Error> {
+    let bad = || {
+        Error::new(
+            ErrorKind::Invalid,
+            "not a digest: 64 hexadecimal digits are needed",
+        )
+    };
+    let bytes = text.as_bytes();
+    if bytes.len() != 64 || !bytes.iter().all(u8::is_ascii_hexdigit) {
+        return Err(bad());
+    }
+    let mut digest = [0; 32];
+    for (byte, pair) in digest.iter_mut().zip(bytes.chunks_exact(2)) {
+        let pair = std::str::from_utf8(pair).map_err(|_| bad())?;
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| bad())?;
+    }
+    Ok(Digest(digest))
 }

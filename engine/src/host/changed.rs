@@ -24,7 +24,7 @@ pub(super) fn since(
     named: Option<&str>,
 ) -> Result<Change, Error> {
     let earlier = match named {
-        Some(text) => super::project::digest(text).map_err(|error| error.with_field("since"))?,
+        Some(text) => super::ask::digest(text).map_err(|error| error.with_field("since"))?,
         None => match newest(core) {
             Some(digest) => digest,
             None => return Ok(Change::default()),

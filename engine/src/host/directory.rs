@@ -257,3 +257,8 @@ fn opening(cause: OpenError) -> Error {
         format!("the data directory cannot be opened: {cause}{detail}"),
     )
 }
+
+/// The newest position of a stream that is on disk.
+pub(super) fn durable(dir: &Directory, stream: StreamId) -> Result<Option<u64>, Error> {
+    Ok(dir.log()?.heads(stream).and_then(|heads| heads.durable))
+}

@@ -2,7 +2,7 @@
 
 use super::ask::{self, Asked};
 use super::engine::Engine;
-use super::project::{by, pair, role, tokens, why};
+use super::words::{by, pair, role, tokens, why};
 use crate::core::Core;
 use crate::{Error, api};
 use recount_events::{BlockId, Body, Seq};

@@ -13,6 +13,7 @@ mod list;
 mod live;
 mod load;
 mod open;
+mod open_calls;
 mod options;
 mod prepare;
 mod project;
@@ -25,6 +26,7 @@ mod tasks;
 mod travel;
 mod verify;
 mod whole;
+mod words;
 mod write;
 
 pub use engine::Engine;

@@ -1,9 +1,9 @@
 //! Opening and making sessions.
 
-use super::append::durable;
+use super::directory::durable;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
-use super::query::open_calls;
+use super::open_calls::open_calls;
 use super::write::{Terms, check_expect};
 use crate::core::{Core, Input, Key, Keys};
 use crate::profiles;

@@ -1,12 +1,11 @@
 //! Questions: how full a session is, which calls are open, the log itself.
 
-use super::append::durable;
-use super::directory::Directory;
+use super::directory::{Directory, durable};
 use super::engine::Engine;
 use super::load::Read;
-use super::project::tokens;
+use super::words::tokens;
 use super::{ask, stream};
-use crate::core::{Core, Measured, block_of, scaled};
+use crate::core::{Core, Measured, scaled};
 use crate::{Error, api};
 use recount_events::{BreakerState, Digest, Profile, Seq};
 use recount_wal::StreamId;
@@ -97,23 +96,6 @@ fn lost(seq: u64, kind: Option<u16>) -> String {
 fn raw(json: String) -> Result<Box<RawValue>, Error> {
     RawValue::from_string(json)
         .map_err(|cause| Error::invalid(format!("an event cannot be written: {cause}")))
-}
-
-/// Calls without a closing result, with what a host needs to know of them.
-pub(super) fn open_calls(core: &Core) -> Vec<api::OpenCall> {
-    let one = |open: recount_projections::OpenCall| {
-        let event = core.event(open.block.seq);
-        let found = event.and_then(|event| block_of(event, open.block));
-        let facts = found.and_then(|(format, block)| block.call(format));
-        let (call, tool) = facts.map_or_else(Default::default, |facts| (facts.id, facts.name));
-        api::OpenCall {
-            block: (open.block.seq.0, open.block.index),
-            call,
-            tool,
-            since: event.map_or(0, |event| event.at.0),
-        }
-    };
-    core.state.open_calls().into_iter().map(one).collect()
 }
 
 /// How full a session is, from a prompt that was rendered.

@@ -1,6 +1,6 @@
 //! Checkpoints, rollbacks, undos.
 
-use super::append::durable;
+use super::directory::durable;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
 use super::project::{self, Glance};

@@ -1,7 +1,7 @@
 //! An independent validator of request bodies: what a provider would refuse, rule by rule.
 //!
 //! - It reads bytes; it shares nothing with the renderer and was written from what providers publish and answer.
-//! - One small function a rule; its name in [`RULES`] is what a violation reports and what its failing fixture is called.
+//! - One small function a rule; its name in `RULES` is what a violation reports and what its failing fixture is called.
 //! - Later rules assume what earlier ones demand: a body that is not JSON, or whose messages are no list of objects, gets
 //!   only the violations found so far.
 
@@ -66,7 +66,7 @@ impl Default for Facts {
 /// A rule that a body breaks, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The rule's name, as in [`RULES`].
+    /// The rule's name, as in `RULES`.
     pub rule: &'static str,
     /// Where, as `messages[1].content[0]`.
     pub path: String,

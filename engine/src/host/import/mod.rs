@@ -9,7 +9,7 @@ mod compare;
 mod folder;
 mod shift;
 
-use super::append::durable;
+use super::directory::durable;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
 use super::write::Terms;
