@@ -124,7 +124,7 @@ impl Door<'_> {
             .content_in(keep, Seq(u64::MAX))
             .flat_map(|(_, place)| place.units.iter().copied());
         let split = later
-            .filter(|key| *key < keep)
+            .filter(|key| *key < keep && timeline.shows_unit(*key))
             .map(|key| (key, Problem::SplitsUnit(key)));
         let fold = timeline
             .summaries

@@ -25,11 +25,13 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &S
     }
     let first = pen.first;
     match shown {
-        Shown::Unit(unit) => after_unit(track, key, unit, first),
+        Shown::Unit(unit) => after_unit(track, key, unit, before.opening.or(first)),
         Shown::Said(_) | Shown::Summary(_) if track.sums.pieces > before.pieces => {
             track.sums.turn = Some(key);
             track.sums.bare = None;
+            track.sums.opening = None;
         }
+        Shown::Inject(_) if track.sums.pieces > before.pieces => track.sums.opening = None,
         _ => {}
     }
     let (thinks, paused) = match shown {
@@ -54,13 +56,15 @@ pub(crate) fn begins_turn(context: &Context<'_>, key: Seq, shown: &Shown) -> boo
     scratch.sums.turn.is_some()
 }
 
-fn after_unit(track: &mut Track, key: Seq, unit: &Unit, first: Option<bool>) {
+/// `opening`: whether the assistant's message that holds the unit begins with thinking.
+fn after_unit(track: &mut Track, key: Seq, unit: &Unit, opening: Option<bool>) {
     let sums = &mut track.sums;
     sums.unit = Some(key);
+    sums.opening = opening.filter(|_| unit.calls.is_empty());
     if thinks(unit) && sums.thinks.is_none() {
         sums.thinks = Some(key);
     }
-    if !unit.calls.is_empty() && first != Some(true) && sums.bare.is_none() {
+    if !unit.calls.is_empty() && opening != Some(true) && sums.bare.is_none() {
         sums.bare = Some(key);
     }
 }

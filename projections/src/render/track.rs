@@ -55,8 +55,10 @@ pub(crate) struct Sums {
     pub(crate) unit: Option<Seq>,
     /// Where the turn begins that the newest units belong to.
     pub(crate) turn: Option<Seq>,
-    /// In the turn up to here: the first unit with calls that does not begin with thinking.
+    /// In the turn up to here: the first unit with calls whose message does not begin with thinking.
     pub(crate) bare: Option<Seq>,
+    /// The pieces end within an assistant's message: it begins with thinking, or not.
+    pub(crate) opening: Option<bool>,
 }
 
 impl Sums {
@@ -77,6 +79,7 @@ impl Sums {
             unit: None,
             turn: None,
             bare: None,
+            opening: None,
         }
     }
 }
