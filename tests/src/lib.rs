@@ -4,7 +4,9 @@
 //!   `serde_json` values only.
 
 pub mod fuzz;
+pub mod generate;
 pub mod host;
 pub mod model;
 pub mod recordings;
+pub mod system;
 pub mod validator;

@@ -11,7 +11,13 @@ use serde_json::Value;
 pub(crate) fn admit(model: &Model, seq: usize, event: &Value) -> Result<Got, Refused> {
     let fold = &model.fold_at(seq.checked_sub(1));
     if let Some(cause) = event["because"].as_u64() {
-        fold.get(cause as usize).ok_or(rejected("no such cause"))?;
+        let ledger = model
+            .log
+            .get(cause as usize)
+            .is_some_and(|entry| travel::is_ledger(&entry.event));
+        (ledger || fold.get(cause as usize).is_some())
+            .then_some(())
+            .ok_or(rejected("no such cause"))?;
     }
     match event["type"].as_str().unwrap_or("") {
         "message" => results::message(model, fold, event),
@@ -25,8 +31,9 @@ pub(crate) fn admit(model: &Model, seq: usize, event: &Value) -> Result<Got, Ref
         "compact_chunk" => life::chunk(fold, event),
         "compact_commit" => life::compact(fold, seq, event),
         "compact_abandon" => life::abandon(fold, event),
-        "replace" => life::replace(fold, event),
+        "replace" => life::replace(fold, seq, event),
         "cache_edit" | "cache_ack" => life::cache(fold, event),
+        "budget" | "file_read" | "memory" | "forked" => life::note(fold, seq, event),
         "rollback" => travel::rollback(model, seq, event),
         "undo" => travel::undo(model, seq, event),
         _ => Ok(Got::default()),
@@ -50,29 +57,21 @@ pub(crate) fn normal(event: &Value) -> Value {
 /// The rule that it breaks.
 pub(crate) fn still(before: &Fold<'_>, entry: &Entry) -> Result<(), Refused> {
     let event = &entry.event;
-    if let Some(cause) = event["because"].as_u64() {
-        before
-            .get(cause as usize)
-            .ok_or(rejected("no such cause"))?;
-    }
     let range = entry.got.range;
     match event["type"].as_str().unwrap_or("") {
         "delete_range" => range.map_or(Ok(()), |range| range::legal(before, range)),
         "snip" => range::still_snip(before, &entry.got.covered),
         "collapse_stage" => life::stage(before, entry.seq, &explicit(entry)).map(drop),
-        "collapse_commit" => life::collapse(before, entry.seq, event).map(drop),
+        "collapse_commit" => life::collapse(before, entry.seq, &explicit(entry)).map(drop),
         "collapse_discard" => life::discard(before, event).map(drop),
         "compact_plan" => life::plan(before, entry.seq, &explicit(entry)).map(drop),
         "compact_chunk" => life::chunk(before, event).map(drop),
         "compact_commit" => life::compact(before, entry.seq, &explicit(entry)).map(drop),
         "compact_abandon" => life::abandon(before, event).map(drop),
-        "replace" => life::replace(before, event).map(drop),
+        "replace" => life::replace(before, entry.seq, event).map(drop),
         "cache_edit" | "cache_ack" => life::cache(before, event).map(drop),
-        "message" | "tool_result" => entry
-            .got
-            .binds
-            .iter()
-            .try_for_each(|(_, bind)| still_bound(before, *bind)),
+        "budget" | "file_read" => life::note(before, entry.seq, event).map(drop),
+        "message" | "tool_result" => still_said(before, entry),
         _ => Ok(()),
     }
 }
@@ -84,8 +83,20 @@ fn explicit(entry: &Entry) -> Value {
         object.remove("keep_from");
         object.insert("first".to_owned(), first.into());
         object.insert("last".to_owned(), last.into());
+        if let Some(summary) = &entry.got.summary {
+            object.insert("summary".to_owned(), summary.as_str().into());
+        }
     }
     event
+}
+
+/// What came in between may not part a response again; what a result answers has to be there.
+fn still_said(before: &Fold<'_>, entry: &Entry) -> Result<(), Refused> {
+    if entry.got.joins.is_some() && results::joins(before, &entry.event) != entry.got.joins {
+        return Err(rejected("something stands between the parts"));
+    }
+    let mut binds = entry.got.binds.iter();
+    binds.try_for_each(|(_, bind)| still_bound(before, *bind))
 }
 
 fn still_bound(before: &Fold<'_>, bind: Bind) -> Result<(), Refused> {

@@ -70,13 +70,13 @@ pub(crate) fn blocks(event: &Value) -> Vec<Block> {
     said.into_iter().chain(calls).collect()
 }
 
-/// Bytes as text: U+FFFD for what is not UTF-8.
+/// Bytes as text: U+FDD1 for what is not UTF-8, so that digests can tell it from what is mended by an escape.
 fn decoded(base64: &str) -> String {
     use base64::Engine as _;
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(base64)
         .unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&bytes).replace(['\0', '\u{fffd}'], "\u{fdd1}")
 }
 
 fn what(chat: bool, value: &Value) -> What {
@@ -134,6 +134,6 @@ impl Block {
 }
 
 /// Ids are compared with U+FFFD for what was ill-formed; U+0000 is well-formed.
-fn clean_surrogates(id: &str) -> String {
+pub(crate) fn clean_surrogates(id: &str) -> String {
     id.replace('\u{fdd0}', "\u{fffd}")
 }

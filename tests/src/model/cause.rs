@@ -1,8 +1,8 @@
 //! Why something is not shown: one cause, looked for in a fixed order.
 
-use super::Model;
 use super::blocks::blocks;
 use super::fold::is_content;
+use super::{Bind, Model, Place};
 
 /// Why an event is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,13 @@ pub(super) fn cause(model: &Model, seq: usize) -> Option<Cause> {
         return undone(model, &line, seq).map(Cause::Undo);
     }
     if is_content(&entry.event) {
-        if let Some(mask) = fold.mask_over(seq) {
+        // A result that only says again what was said is hidden with its response.
+        let unit = fold
+            .units()
+            .into_iter()
+            .find(|unit| fold.positions(unit).contains(&seq));
+        let with = unit.and_then(|unit| fold.mask_over(*unit.parts.first()?));
+        if let Some(mask) = fold.mask_over(seq).or(with) {
             return Some(Cause::Mask(mask));
         }
     }
@@ -42,11 +48,18 @@ pub(super) fn cause(model: &Model, seq: usize) -> Option<Cause> {
         return Some(Cause::Superseded(by));
     }
     let places = (0..blocks(&entry.event).len()).map(|index| (seq, index));
+    let results = entry.event["type"] == "tool_result";
+    let places: Vec<Place> = if results {
+        vec![(seq, 0)]
+    } else {
+        places.collect()
+    };
     let by: Option<Vec<usize>> = places
+        .into_iter()
         .map(|place| fold.replaced(place).map(|entry| entry.seq))
         .collect();
     by.and_then(|by| by.into_iter().max())
-        .filter(|_| is_content(&entry.event))
+        .filter(|_| is_content(&entry.event) || entry.event["type"] == "inject")
         .map(Cause::Replaced)
 }
 
@@ -84,16 +97,13 @@ fn superseded(model: &Model, seq: usize) -> Option<usize> {
                 .filter(|other| other.event["slot"] == entry.event["slot"]);
             slot.filter(|other| other.seq > seq && other.event["lifetime"] == "tail")
                 .map(|other| other.seq)
-                .last()
+                .next_back()
         }
         "inject" => fold.superseded(seq),
         "tool_result" => {
-            let calls = fold.units().into_iter().flat_map(|unit| unit.calls);
-            let mut mine = calls.filter(|call| call.results.iter().any(|((at, _), _)| *at == seq));
-            mine.next()?
-                .answer()
-                .map(|((at, _), _)| *at)
-                .filter(|at| *at != seq)
+            let (Bind::To(call) | Bind::Repeats(call)) = entry.got.binds.first()?.1;
+            let shown = fold.call(call)?.answer().map(|((at, _), _)| *at);
+            shown.filter(|at| *at != seq)
         }
         _ => None,
     }

@@ -213,7 +213,7 @@ impl<'m> Fold<'m> {
         masks
             .iter()
             .rev()
-            .find(|mask| mask.entry.got.covered.contains(&seq))
+            .find(|mask| mask.entry.covers(seq))
             .map(|mask| mask.entry.seq)
     }
 
@@ -229,12 +229,25 @@ impl<'m> Fold<'m> {
         later
             .filter(|other| other.event["supersede"] == true)
             .map(|other| other.seq)
-            .last()
+            .next_back()
     }
 
-    /// Content that no mask hides and no injection superseded.
+    /// Words or an injection that no mask hides and nothing superseded, or part of a response that is shown.
     pub(crate) fn visible(&self, seq: usize) -> bool {
-        self.mask_over(seq).is_none() && self.superseded(seq).is_none()
+        let own = self.get(seq).is_some_and(|entry| is_own(&entry.event));
+        let free = self.mask_over(seq).is_none() && self.superseded(seq).is_none();
+        own && free
+            || self
+                .units()
+                .iter()
+                .any(|unit| self.shows(unit) && self.positions(unit).contains(&seq))
+    }
+
+    /// A response is shown.
+    pub(crate) fn shows(&self, unit: &Unit) -> bool {
+        unit.parts
+            .first()
+            .is_some_and(|first| self.mask_over(*first).is_none())
     }
 
     /// Folds whose summary is shown: commit and range.
@@ -299,5 +312,17 @@ pub(crate) fn status(event: &Value, index: usize) -> String {
         "error".to_owned()
     } else {
         "ok".to_owned()
+    }
+}
+
+/// It stands in the prompt by itself: words of a user or of the system, an injection.
+fn is_own(event: &Value) -> bool {
+    match event["type"].as_str() {
+        Some("message") => {
+            event["role"] != "assistant"
+                && blocks(event).iter().any(|block| block.what != What::Result)
+        }
+        Some("inject") => true,
+        _ => false,
     }
 }

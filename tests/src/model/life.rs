@@ -49,14 +49,21 @@ pub(crate) fn collapse(fold: &Fold<'_>, seq: usize, event: &Value) -> Result<Got
         .iter()
         .any(|key| event.get(*key).is_some());
     let Some(stage) = named(fold, "collapse_stage", event) else {
-        let summary = event["summary"].as_str().ok_or(if own {
-            invalid("no summary")
-        } else {
-            rejected("nothing staged")
-        })?;
+        if !own {
+            let told = event.get("summary").is_some();
+            return Err(if told {
+                invalid("no range")
+            } else {
+                rejected("nothing staged")
+            });
+        }
         let got = mask(fold, seq, event, true)?;
+        let summary = event["summary"].as_str().map(str::to_owned);
+        if got.range.is_some() && summary.is_none() {
+            return Err(invalid("no summary"));
+        }
         return Ok(Got {
-            summary: got.range.map(|_| summary.to_owned()),
+            summary: summary.filter(|_| got.range.is_some()),
             ..got
         });
     };
@@ -186,7 +193,7 @@ pub(crate) fn compact(fold: &Fold<'_>, seq: usize, event: &Value) -> Result<Got,
 ///
 /// # Errors
 /// The rule that it breaks.
-pub(crate) fn replace(fold: &Fold<'_>, event: &Value) -> Result<Got, Refused> {
+pub(crate) fn replace(fold: &Fold<'_>, seq: usize, event: &Value) -> Result<Got, Refused> {
     let targets = targets(event);
     if targets.is_empty() {
         return Err(invalid("no blocks"));
@@ -199,16 +206,27 @@ pub(crate) fn replace(fold: &Fold<'_>, event: &Value) -> Result<Got, Refused> {
         return Err(invalid("a block twice"));
     }
     let with = blocks(event);
-    if with
-        .iter()
-        .any(|block| matches!(block.what, What::Call | What::Result))
-    {
+    if with.iter().any(|block| {
+        matches!(
+            block.what,
+            What::Call | What::Result | What::ServerCall | What::ServerResult
+        )
+    }) {
         return Err(invalid("calls or results in the replacement"));
     }
     targets
         .iter()
-        .try_for_each(|place| replaceable(fold, *place))?;
+        .try_for_each(|place| written(seq, *place).and_then(|()| replaceable(fold, *place)))?;
     Ok(Got::default())
+}
+
+/// A place that is not written yet is in the future.
+fn written(seq: usize, at: Place) -> Result<(), Refused> {
+    if at.0 < seq {
+        Ok(())
+    } else {
+        Err(rejected("future"))
+    }
 }
 
 fn replaceable(fold: &Fold<'_>, at: Place) -> Result<(), Refused> {
@@ -221,7 +239,57 @@ fn replaceable(fold: &Fold<'_>, at: Place) -> Result<(), Refused> {
             Some(_) => Err(rejected("not replaceable")),
             None => Err(rejected("no such block")),
         },
-        _ => Err(rejected("no such block")),
+        _ => Err(rejected("not replaceable")),
+    }
+}
+
+/// What names a block or a position names one that is there; a fork event stands at the beginning of a fork.
+///
+/// # Errors
+/// It is not there.
+pub(crate) fn note(fold: &Fold<'_>, seq: usize, event: &Value) -> Result<Got, Refused> {
+    match event["type"].as_str() {
+        Some("budget") => {
+            let judged = event["judged"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(place);
+            judged.into_iter().try_for_each(|at| there(fold, seq, at))?;
+        }
+        Some("file_read") => event
+            .get("block")
+            .and_then(place)
+            .map_or(Ok(()), |at| there(fold, seq, at))?,
+        Some("forked")
+            if event["from"]["seq"]
+                .as_u64()
+                .is_none_or(|from| from as usize + 1 != seq) =>
+        {
+            return Err(rejected("misplaced"));
+        }
+        Some("memory") => match (event["covers"][0].as_u64(), event["covers"][1].as_u64()) {
+            (Some(first), Some(last)) if first > last => return Err(invalid("reversed")),
+            (_, Some(last)) if last as usize >= seq => return Err(rejected("future")),
+            _ => {}
+        },
+        _ => {}
+    }
+    Ok(Got::default())
+}
+
+fn there(fold: &Fold<'_>, seq: usize, at: Place) -> Result<(), Refused> {
+    written(seq, at)?;
+    let entry = fold.get(at.0).ok_or(rejected("no such block"))?;
+    let content = super::fold::is_content(&entry.event);
+    let block = match entry.event["type"] == "tool_result" {
+        true => at.1 == 0,
+        false => content && fold.block(at).is_some(),
+    };
+    if block {
+        Ok(())
+    } else {
+        Err(rejected("no such block"))
     }
 }
 
@@ -237,15 +305,27 @@ pub(crate) fn cache(fold: &Fold<'_>, event: &Value) -> Result<Got, Refused> {
                 .into_iter()
                 .flatten()
                 .filter_map(place);
-            let all = calls.map(|at| fold.call(at)).all(|call| call.is_some());
+            let shown =
+                |at: Place| fold.call(at).is_some_and(|call| !call.open()) && fold.visible(at.0);
+            let all = calls.into_iter().all(shown);
             if all {
                 Ok(Got::default())
             } else {
                 Err(rejected("not a call"))
             }
         }
-        _ => named(fold, "cache_edit", event)
-            .map(|_| Got::default())
-            .ok_or(rejected("no such edit")),
+        _ => {
+            let reset = fold.newest("cache_reset").map_or(0, |reset| reset.seq);
+            let edits = fold
+                .of("cache_edit")
+                .into_iter()
+                .filter(|edit| edit.seq > reset);
+            let there = edits.into_iter().any(|edit| id(&edit.event) == id(event));
+            if there {
+                Ok(Got::default())
+            } else {
+                Err(rejected("no such edit"))
+            }
+        }
     }
 }

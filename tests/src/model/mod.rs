@@ -107,6 +107,13 @@ pub(crate) struct Entry {
     pub got: Got,
 }
 
+impl Entry {
+    /// It hides a position: one of those that it was logged to cover.
+    pub(crate) fn covers(&self, seq: usize) -> bool {
+        self.got.covered.contains(&seq)
+    }
+}
+
 /// A log as the naive interpreter sees it.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
@@ -185,14 +192,14 @@ impl Model {
             .collect()
     }
 
-    /// The positions on the line of a position, ledger events included, rollbacks not.
+    /// The positions on the line of a position, ledger events included; a rollback stands behind the line of its target.
     pub(crate) fn line(&self, at: Option<usize>) -> Vec<usize> {
         let Some(at) = at else { return Vec::new() };
         let Some(entry) = self.log.get(at) else {
             return Vec::new();
         };
         match entry.got.to {
-            Some(to) => self.line(Some(to)),
+            Some(to) => self.line(Some(to)).into_iter().chain([at]).collect(),
             None => self
                 .line(at.checked_sub(1))
                 .into_iter()

@@ -80,7 +80,8 @@ pub(crate) fn legal(fold: &Fold<'_>, (first, last): (usize, usize)) -> Result<()
     }
     for end in [first, last] {
         let visible = content.contains(&end) && fold.visible(end);
-        if !visible && !folds.iter().any(|(_, (f, l))| (*f..=*l).contains(&end)) {
+        let folded = folds.iter().any(|(_, (f, l))| (*f..=*l).contains(&end));
+        if !visible && !folded {
             return Err(rejected("end not shown"));
         }
     }

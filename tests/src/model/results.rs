@@ -1,6 +1,6 @@
 //! Messages and results: calls, bindings, parts of a response.
 
-use super::blocks::{What, blocks};
+use super::blocks::{What, blocks, clean_surrogates};
 use super::fold::{Call, Fold, place};
 use super::{Bind, Got, Model, Place, Refused, invalid, rejected};
 use serde_json::Value;
@@ -89,11 +89,11 @@ fn same_message(
 /// It has no call, or its call has another result.
 pub(crate) fn result(model: &Model, fold: &Fold<'_>, event: &Value) -> Result<Got, Refused> {
     let closes = event["status"] != "interim";
-    let content = event
-        .get("content")
-        .or_else(|| event.get("bytes"))
-        .unwrap_or(&Value::Null);
-    let bind = match (event.get("block").and_then(place), event["call"].as_str()) {
+    let content = &brought(event);
+    let bind = match (
+        event.get("block").and_then(place),
+        event["call"].as_str().map(clean_surrogates),
+    ) {
         (Some(block), _) => {
             let call = fold
                 .call(block)
@@ -101,7 +101,7 @@ pub(crate) fn result(model: &Model, fold: &Fold<'_>, event: &Value) -> Result<Go
             answer(fold, &call, closes, content)?
         }
         (None, Some(id)) => {
-            by_id(fold, id, closes, content, &[]).map_err(|refused| match refused.why {
+            by_id(fold, &id, closes, content, &[]).map_err(|refused| match refused.why {
                 "no call" => elsewhere(model, |call| call.id == id),
                 _ => refused,
             })?
@@ -173,18 +173,23 @@ fn answer(fold: &Fold<'_>, call: &Call, closes: bool, content: &Value) -> Result
     }
 }
 
+/// What a `tool_result` brings; nothing and no bytes are the same.
+fn brought(event: &Value) -> Value {
+    let bytes = event.get("bytes").filter(|bytes| *bytes != "");
+    event
+        .get("content")
+        .or(bytes)
+        .cloned()
+        .unwrap_or(Value::Null)
+}
+
 /// The content of a result.
 fn content_of(fold: &Fold<'_>, place: Place) -> Value {
     let Some(entry) = fold.get(place.0) else {
         return Value::Null;
     };
     if entry.event["type"] == "tool_result" {
-        return entry
-            .event
-            .get("content")
-            .or_else(|| entry.event.get("bytes"))
-            .cloned()
-            .unwrap_or(Value::Null);
+        return brought(&entry.event);
     }
     fold.block(place)
         .map(|block| block.value["content"].clone())
@@ -226,7 +231,7 @@ fn made_up(id: &str) -> bool {
 }
 
 /// The first part of the response that a message continues: visible, and only its own results came in between.
-fn joins(fold: &Fold<'_>, event: &Value) -> Option<usize> {
+pub(crate) fn joins(fold: &Fold<'_>, event: &Value) -> Option<usize> {
     let response = event["response"].as_str()?;
     let unit = fold.units().into_iter().last()?;
     let first = *unit.parts.first()?;
@@ -240,12 +245,16 @@ fn joins(fold: &Fold<'_>, event: &Value) -> Option<usize> {
     (same && fold.visible(first) && between).then_some(first)
 }
 
-/// A part, or nothing but results.
+/// A part, or nothing but results of this response.
 fn only_results(fold: &Fold<'_>, parts: &[usize], seq: usize) -> bool {
     let Some(entry) = fold.get(seq) else {
         return false;
     };
-    parts.contains(&seq)
-        || entry.event["type"] == "tool_result"
-        || blocks(&entry.event).iter().all(|b| b.what == What::Result)
+    let mine = entry.got.binds.iter().all(|(_, bind)| {
+        let (Bind::To((message, _)) | Bind::Repeats((message, _))) = bind;
+        parts.contains(message)
+    });
+    let bare = entry.event["type"] == "tool_result"
+        || blocks(&entry.event).iter().all(|b| b.what == What::Result);
+    parts.contains(&seq) || mine && bare
 }

@@ -27,10 +27,9 @@ fn target(model: &Model, seq: usize, to: &Value) -> Result<usize, Refused> {
     }
     if let Some(time) = to["time"].as_u64() {
         let old = line.iter().filter(|p| {
-            model
-                .log
-                .get(**p)
-                .is_some_and(|entry| entry.event["at"].as_u64().unwrap_or(0) <= time)
+            model.log.get(**p).is_some_and(|entry| {
+                entry.got.to.is_none() && entry.event["at"].as_u64().unwrap_or(0) <= time
+            })
         });
         return old.max().copied().ok_or(not_found("nothing that old"));
     }
@@ -64,7 +63,7 @@ fn target(model: &Model, seq: usize, to: &Value) -> Result<usize, Refused> {
 }
 
 /// Kinds that may be undone.
-const UNDOABLE: [&str; 20] = [
+const UNDOABLE: [&str; 19] = [
     "profile",
     "policy",
     "system",
@@ -84,13 +83,17 @@ const UNDOABLE: [&str; 20] = [
     "undo",
     "breaker",
     "rollback",
-    "-",
 ];
 
 /// Kinds that only the ledger keeps.
 const LEDGER: [&str; 9] = [
     "opened", "closed", "forked", "counted", "issued", "usage", "overflow", "breaker", "erased",
 ];
+
+/// Only the ledger keeps it.
+pub(crate) fn is_ledger(event: &Value) -> bool {
+    LEDGER.iter().any(|kind| event["type"] == *kind)
+}
 
 /// An undo.
 ///
@@ -107,21 +110,21 @@ pub(crate) fn undo(model: &Model, seq: usize, event: &Value) -> Result<Got, Refu
     if now.get(target).is_none() {
         return Err(rejected("not in force on the timeline"));
     }
-    if !UNDOABLE.iter().any(|kind| entry.event["type"] == *kind) {
+    let breaker = entry.event["type"] == "breaker" && entry.event["state"] != "releases";
+    if breaker || !UNDOABLE.iter().any(|kind| entry.event["type"] == *kind) {
         return Err(rejected("cannot be undone"));
     }
     let without = model.fold_of(&line, Some(target));
     for item in &without.items {
-        admit::still(&without.before(item.seq), item)?;
+        admit::still(&without.before(item.seq), item)
+            .map_err(|_| rejected("later events rest on it"))?;
     }
     Ok(Got::default())
 }
 
 fn undo_rollback(model: &Model, target: usize) -> Result<Got, Refused> {
     let since = model.log.iter().skip(target + 1);
-    let quiet = since
-        .into_iter()
-        .all(|entry| LEDGER.iter().any(|kind| entry.event["type"] == *kind));
+    let quiet = since.into_iter().all(|entry| is_ledger(&entry.event));
     let before = target
         .checked_sub(1)
         .filter(|_| quiet)

@@ -53,7 +53,7 @@ pub(super) const ANTHROPIC: &[Kind] = &[
         "search_result",
         &["content", "source", "title"],
         &["cache_control", "citations"],
-        BOTH,
+        USER,
     ),
     kind(
         "tool_result",

@@ -111,6 +111,7 @@ impl Making<'_, '_> {
                 None => self.document(block),
             },
             What::Thinking => return,
+            _ if role == Role::Assistant && block.value["type"] == "search_result" => raw(block),
             _ => self.other(block, event),
         };
         self.push(role, value, Some(place));
@@ -249,21 +250,19 @@ impl Making<'_, '_> {
             Some("none") => false,
             _ => true,
         };
-        if !self.thinking || block.chat || !issuer || !signed || !kept {
+        if !self.thinking || block.chat || !issuer || !signed || !kept || wild(&block.value) {
             return;
         }
         if binds && (self.broken || event["issued"].as_str() != Some(prefix)) {
             self.broken = true;
             return;
         }
-        if !wild(&block.value) {
-            let kept: &[&str] = if block.value["type"] == "thinking" {
-                &["type", "thinking", "signature"]
-            } else {
-                &["type", "data"]
-            };
-            self.push(Role::Assistant, members(&block.value, kept), Some(place));
-        }
+        let kept: &[&str] = if block.value["type"] == "thinking" {
+            &["type", "thinking", "signature"]
+        } else {
+            &["type", "data"]
+        };
+        self.push(Role::Assistant, members(&block.value, kept), Some(place));
     }
 
     /// A server call or result as it is, where it may stand, else its JSON as words.

@@ -88,10 +88,10 @@ impl Making<'_, '_> {
                     .unwrap_or("{}"),
             )
         } else {
-            block
-                .value
-                .get("input")
-                .map_or_else(|| "{}".to_owned(), |input| clean(input).to_string())
+            match block.value.get("input") {
+                None => "{}".to_owned(),
+                Some(input) => clean(input).to_string(),
+            }
         };
         let function = json!({"name": words::name(&block.name(), NAME), "arguments": arguments});
         let value = json!({"id": super::anthropic::wire_id(call), "type": "function", "function": function});
@@ -119,10 +119,7 @@ impl Making<'_, '_> {
                 None => Some(clean(&block.value).to_string()),
             },
             What::Image => Some("[image]".to_owned()),
-            What::Document if block.value["source"]["type"] == "text" => {
-                self.document(block)["text"].as_str().map(str::to_owned)
-            }
-            What::Document => Some("[document]".to_owned()),
+            What::Document => self.document(block)["text"].as_str().map(str::to_owned),
             _ => Some(clean(&block.value).to_string()),
         });
         texts.collect::<Vec<_>>().join("\n")

@@ -142,9 +142,11 @@ impl Making<'_, '_> {
                 value["source"] = source_members(source);
                 value
             }
-            Wire::Chat if fits && source["type"] == "text" => super::words::text(
-                &crate::model::tame::clean_text(source["data"].as_str().unwrap_or("")),
-            ),
+            Wire::Chat if !block.chat && source["type"] == "text" && source["data"].is_string() => {
+                super::words::text(&crate::model::tame::clean_text(
+                    source["data"].as_str().unwrap_or(""),
+                ))
+            }
             _ => super::words::text("[document]"),
         }
     }

@@ -54,6 +54,8 @@ pub(super) struct Piece {
     pub role: Role,
     pub value: Value,
     pub source: Option<Place>,
+    /// The entry that it comes from, by its place among what is shown.
+    pub entry: Option<usize>,
 }
 
 /// An entry of what is shown.
@@ -140,15 +142,15 @@ fn made<'f, 'm>(
     };
     making.header();
     let header = making.pieces.len();
-    let last_other = shown
-        .iter()
-        .rposition(|entry| !matches!(entry, Shown::Unit { .. }));
-    for (index, entry) in shown.iter().enumerate() {
+    let last_other = turn(&making, shown);
+    let tails = shown::tails(fold);
+    let all = shown.iter().chain(&tails);
+    for (index, entry) in all.enumerate() {
         let before = making.pieces.len();
         making.entry(
             entry,
             last_other.is_none_or(|other| index > other),
-            index + 1 == shown.len(),
+            tails.is_empty() && index + 1 == shown.len(),
         );
         if before == header
             && making
@@ -157,35 +159,64 @@ fn made<'f, 'm>(
                 .is_some_and(|piece| !matches!(piece.role, Role::User | Role::Result))
         {
             making.pieces.truncate(header);
-            making.pieces.push(words::earlier(wire));
+            making.pieces.push(words::earlier());
             making.again(
                 entry,
                 last_other.is_none_or(|other| index > other),
-                index + 1 == shown.len(),
+                tails.is_empty() && index + 1 == shown.len(),
             );
+            if making.pieces.len() == header + 1 {
+                making.pieces.truncate(header);
+            }
+        }
+        for piece in making.pieces.iter_mut().skip(before) {
+            piece.entry = Some(index);
         }
     }
     making
 }
 
-/// The run of responses at the end has one with calls that does not begin with thinking.
-fn loop_without_thinking(shown: &[Shown], making: &Making<'_, '_>) -> bool {
-    let run = shown
-        .iter()
-        .rev()
-        .take_while(|entry| matches!(entry, Shown::Unit { .. }));
-    run.into_iter().any(|entry| match entry {
-        Shown::Unit { parts, calls } => {
-            let mut own = making.pieces.iter().filter(|piece| {
-                piece.role == Role::Assistant
-                    && piece.source.is_some_and(|(seq, _)| parts.contains(&seq))
-            });
-            let first = own
-                .next()
-                .map(|piece| piece.value["type"].as_str().unwrap_or("").to_owned());
-            !calls.is_empty() && first.is_some_and(|kind| !kind.ends_with("thinking"))
+/// Where the last turn begins: the newest message or summary that shows anything.
+fn turn(making: &Making<'_, '_>, shown: &[Shown]) -> Option<usize> {
+    shown.iter().rposition(|entry| {
+        let mut alone = Making {
+            fold: making.fold,
+            wire: making.wire,
+            profile: making.profile.clone(),
+            thinking: false,
+            pieces: Vec::new(),
+            pictures: (0, false),
+            servers: Vec::new(),
+            broken: false,
+        };
+        let speaks = matches!(entry, Shown::Said(_) | Shown::Summary(_));
+        if speaks {
+            alone.entry(entry, false, false);
         }
-        _ => false,
+        !alone.pieces.is_empty()
+    })
+}
+
+/// The responses of the last turn have one with calls that does not begin with thinking.
+fn loop_without_thinking(shown: &[Shown], making: &Making<'_, '_>) -> bool {
+    let from = turn(making, shown).map_or(0, |at| at + 1);
+    shown.iter().enumerate().skip(from).any(|(index, entry)| {
+        let calls = matches!(entry, Shown::Unit { calls, .. } if !calls.is_empty());
+        let own = |piece: &Piece| piece.entry == Some(index) && piece.role == Role::Assistant;
+        let Some(last) = making.pieces.iter().rposition(own) else {
+            return false;
+        };
+        let message = making
+            .pieces
+            .iter()
+            .take(last + 1)
+            .rev()
+            .take_while(|piece| piece.role == Role::Assistant);
+        let opening = message
+            .last()
+            .and_then(|piece| piece.value["type"].as_str())
+            .unwrap_or("");
+        calls && !opening.ends_with("thinking")
     })
 }
 
@@ -243,7 +274,9 @@ fn paused(fold: &Fold<'_>, shown: &[Shown], piece: &Piece) -> bool {
         .last()
         .and_then(|seq| fold.get(*seq))
         .is_some_and(|entry| entry.event["stop"] == "pause_turn");
-    stopped && piece.source.is_some_and(|(seq, _)| parts.contains(&seq))
+    let kind = piece.value["type"].as_str().unwrap_or("");
+    let server = kind == "server_tool_use" || kind.ends_with("_tool_result");
+    stopped && server && piece.source.is_some_and(|(seq, _)| parts.contains(&seq))
 }
 
 impl Making<'_, '_> {
@@ -269,6 +302,7 @@ impl Making<'_, '_> {
             role,
             value,
             source,
+            entry: None,
         });
     }
 
@@ -341,7 +375,7 @@ impl Making<'_, '_> {
         for piece in self.pieces.iter_mut().skip(before) {
             if piece.value["type"] == "text" {
                 let words = piece.value["text"].as_str().unwrap_or("").to_owned();
-                piece.value["text"] = Value::String(format!("<system>\n{words}\n</system>"));
+                piece.value = words::text(&format!("<system>\n{words}\n</system>"));
             }
         }
     }

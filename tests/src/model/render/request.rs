@@ -92,6 +92,7 @@ pub(super) fn tools(making: &Making<'_, '_>) -> Vec<Piece> {
                 role: Role::Tool,
                 value,
                 source: Some((event.seq, index)),
+                entry: None,
             },
         ));
     }
@@ -163,7 +164,10 @@ fn foreign_tool(function: &Value) -> Option<(String, Value)> {
 
 fn chat_tool(tool: &Value) -> Option<(String, Value)> {
     if tool["type"] == "function" && tool["function"].is_object() {
-        return Some((tool["function"]["name"].as_str()?.to_owned(), clean(tool)));
+        let name = words::name(tool["function"]["name"].as_str()?, 64);
+        let mut whole = clean(tool);
+        whole["function"]["name"] = name.clone().into();
+        return Some((name, whole));
     }
     let name = words::name(tool["name"].as_str().filter(|_| is_custom(tool))?, 64);
     let mut function = Map::new();
@@ -171,7 +175,13 @@ fn chat_tool(tool: &Value) -> Option<(String, Value)> {
     if tool["description"].is_string() {
         function.insert("description".to_owned(), clean(&tool["description"]));
     }
-    function.insert("parameters".to_owned(), schema(tool));
+    let given = &tool["input_schema"];
+    let parameters = if given.is_object() {
+        clean(given)
+    } else {
+        schema(&Value::Null)
+    };
+    function.insert("parameters".to_owned(), parameters);
     Some((name, json!({"type": "function", "function": function})))
 }
 

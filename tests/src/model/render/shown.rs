@@ -3,9 +3,11 @@
 //! - The key of a response is its first part, of a summary the start of its range, of anything else its own position.
 
 use super::Shown;
+use crate::model::blocks::{What, blocks};
 use crate::model::fold::{Fold, Unit};
+use serde_json::Value;
 
-/// The entries, tail injections last.
+/// The entries without tail injections.
 pub(super) fn shown(fold: &Fold<'_>) -> Vec<Shown> {
     let mut entries: Vec<(usize, Shown)> = Vec::new();
     for unit in fold.units() {
@@ -18,7 +20,7 @@ pub(super) fn shown(fold: &Fold<'_>) -> Vec<Shown> {
     for seq in fold.contents().into_iter().filter(|seq| fold.visible(*seq)) {
         let Some(entry) = fold.get(seq) else { continue };
         match entry.event["type"].as_str() {
-            Some("message") if entry.event["role"] != "assistant" => {
+            Some("message") if entry.event["role"] != "assistant" && says(&entry.event) => {
                 entries.push((seq, Shown::Said(seq)))
             }
             Some("inject") => entries.push((seq, Shown::Inject(seq))),
@@ -29,15 +31,11 @@ pub(super) fn shown(fold: &Fold<'_>) -> Vec<Shown> {
         entries.push((first, Shown::Summary(seq)));
     }
     entries.sort_by_key(|(key, _)| *key);
-    entries
-        .into_iter()
-        .map(|(_, entry)| entry)
-        .chain(tails(fold))
-        .collect()
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// The newest tail injection of each slot, by position; an empty one ends its slot.
-fn tails(fold: &Fold<'_>) -> Vec<Shown> {
+pub(super) fn tails(fold: &Fold<'_>) -> Vec<Shown> {
     let tails: Vec<_> = fold
         .of("inject")
         .into_iter()
@@ -48,5 +46,13 @@ fn tails(fold: &Fold<'_>) -> Vec<Shown> {
             .iter()
             .any(|other| other.seq > entry.seq && other.event["slot"] == entry.event["slot"])
     });
-    newest.map(|entry| Shown::Inject(entry.seq)).collect()
+    newest
+        .filter(|entry| !blocks(&entry.event).is_empty() && entry.event["content"] != "")
+        .map(|entry| Shown::Inject(entry.seq))
+        .collect()
+}
+
+/// Something besides results.
+fn says(event: &Value) -> bool {
+    blocks(event).iter().any(|block| block.what != What::Result)
 }

@@ -16,11 +16,12 @@ pub(super) fn text(words: &str) -> Value {
 }
 
 /// The fixed words before a prompt that would begin with somebody else than the user.
-pub(super) fn earlier(_wire: Wire) -> Piece {
+pub(super) fn earlier() -> Piece {
     Piece {
         role: Role::User,
         value: text("[The earlier conversation is not shown.]"),
         source: None,
+        entry: None,
     }
 }
 
@@ -67,7 +68,12 @@ pub(super) fn root(pieces: &[Piece]) -> [u8; 32] {
         digest.update(&[piece.role as u8]);
         // Logs of the laws are not sealed: no salts.
         digest.update(&0_u32.to_le_bytes());
-        digest.update(piece.value.to_string().as_bytes());
+        // What is mended within raw JSON is mended by an escape; what bytes did not say is the character.
+        let bytes = piece.value.to_string();
+        let bytes = bytes
+            .replace('\u{fffd}', "\\ufffd")
+            .replace('\u{fdd1}', "\u{fffd}");
+        digest.update(bytes.as_bytes());
         let mut next = blake3::Hasher::new_derive_key("recount 2026 root v1");
         next.update(&root);
         next.update(digest.finalize().as_bytes());

@@ -97,10 +97,12 @@ fn prefill(request: &Request<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// A paused response is sent again as it is: it ends in a server call without a result.
+/// A paused response is sent again as it is: it ends in a server call or its result.
 fn paused(request: &Request<'_>) -> bool {
     let last = request.messages.last().and_then(|turn| turn.blocks.last());
-    last.is_some_and(|block| block.kind == "server_tool_use")
+    last.is_some_and(|block| {
+        block.kind == "server_tool_use" || block.kind.ends_with("_tool_result")
+    })
 }
 
 fn prefill_space(request: &Request<'_>) -> Vec<Found> {

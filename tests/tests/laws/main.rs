@@ -1,0 +1,15 @@
+//! The laws of the design, by their numbers: whatever a host does, these hold.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a law that does not hold panics, in its helpers too"
+)]
+
+mod census;
+mod codec;
+mod fold;
+mod model;
+mod run;
+mod stability;
+mod travel;
+mod whole;
