@@ -1,6 +1,7 @@
 //! Explanations: what is shown and why, what is not and the way back; and two prompts side by side.
 
 use super::ask::{self, Asked};
+use super::changed;
 use super::engine::Engine;
 use super::words::{by, pair, role, tokens, why};
 use crate::core::Core;
@@ -191,7 +192,7 @@ fn difference(place: usize, piece: &Piece) -> api::Difference {
 
 /// Where two bodies part: the byte of `b`'s pieces laid end to end, the piece, its event.
 fn first(a: &Projection, b: &Projection) -> Option<api::FirstDifference> {
-    let same = |(one, other): &(&Piece, &Piece)| one.digest == other.digest;
+    let same = |(one, other): &(&Piece, &Piece)| changed::alike(one, other);
     let common = a
         .pieces
         .iter()

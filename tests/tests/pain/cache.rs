@@ -28,7 +28,12 @@ fn pain_90_the_order_in_which_tools_are_found_changes_no_byte() {
     desk.log(&json!({"type": "tools", "tools": [tool("beta"), tool("alpha")]}));
     let after = desk.project(api::At::Head);
     assert_eq!(after.body_digest, before);
-    eprintln!("first changed: {:?}", after.first_changed);
+    assert_eq!(after.first_changed, None);
+    desk.turn("more");
+    assert_eq!(desk.project(api::At::Head).first_changed, None);
+    desk.log(&json!({"type": "tools", "tools": [tool("alpha"), tool("betb")]}));
+    let changed = desk.project(api::At::Head).first_changed.unwrap();
+    assert_eq!((changed.piece, changed.event), (1, Some(desk.head())));
 }
 
 #[test]
