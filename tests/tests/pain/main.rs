@@ -7,6 +7,7 @@
 mod cache;
 mod desk;
 mod events;
+mod folds;
 mod pairs;
 mod resume;
 mod shape;
