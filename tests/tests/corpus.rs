@@ -153,6 +153,43 @@ fn show(
     }
 }
 
+/// The end of a session for profiles that treat thinking, prefill and system messages differently, in a window that holds everything.
+fn other_profiles(engine: &Engine, session: &str, seen: &mut Seen) {
+    for (binds, keeps, prefill, kind) in [
+        (
+            false,
+            "all",
+            false,
+            r#"{"type":"enabled","budget_tokens":2000}"#,
+        ),
+        (
+            false,
+            "last",
+            true,
+            r#"{"type":"enabled","budget_tokens":2000}"#,
+        ),
+        (false, "none", false, r#"{"type":"adaptive"}"#),
+        (true, "all", true, r#"{"type":"adaptive"}"#),
+    ] {
+        let given = format!(
+            r#"{{"provider":"anthropic","model":"claude-sonnet-4-5","wire":"anthropic","window":5000000,"max_output":8000,"body_bytes":0,"images":{{"count":100,"bytes":5242880,"pixels":8000}},"prefill":{prefill},"system_role":{prefill},"thinking":{{"binds":{binds},"keeps":"{keeps}"}},"params":{{"thinking":{kind}}}}}"#
+        );
+        let profile = api::Spec::json(&given).unwrap();
+        let facts = host::facts(&recount::profiles::resolve(&profile).unwrap());
+        let ask = api::Project {
+            session: session.to_owned(),
+            profile: Some(profile),
+            heal: true,
+            ..Default::default()
+        };
+        let place = format!("{session}, thinking {kind} kept {keeps} bound {binds}");
+        match engine.project(&ask) {
+            Ok(projected) => seen.take(judge(&projected, &facts), &place),
+            Err(error) => seen.wrong.push(format!("{place}: error {error}")),
+        }
+    }
+}
+
 /// What the newest profile of a model allows, as far as a cut knows it.
 fn own(events: &[Value], seq: u64, model: &str) -> Facts {
     let until = usize::try_from(seq).unwrap();
@@ -185,6 +222,7 @@ fn every_recording_is_read_shown_and_checked() {
             .collect();
         for (session, events) in &logs {
             cut(&engine, session, events, events.len() as u64 - 1, &mut seen);
+            other_profiles(&engine, session, &mut seen);
         }
         let all: u64 = logs.iter().map(|(_, events)| events.len() as u64).sum();
         for _ in 0..CUTS {
