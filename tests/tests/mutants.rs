@@ -2,6 +2,8 @@
 //!
 //! - Whether the mutants are caught is for `tests/mutants/run`, which takes minutes.
 
+#![allow(clippy::expect_used, reason = "a test says so by failing")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -5,54 +5,54 @@ use recount_tests::validator::Facts;
 use serde_json::{Value, json};
 
 /// A body of these messages.
-fn said(messages: Value) -> Value {
+pub(super) fn said(messages: Value) -> Value {
     json!({"model": "m", "max_tokens": 4096, "messages": messages})
 }
 
 /// A body whose members are joined by further ones.
-fn with(mut body: Value, key: &str, value: Value) -> Value {
+pub(super) fn with(mut body: Value, key: &str, value: Value) -> Value {
     body[key] = value;
     body
 }
 
-fn user(content: Value) -> Value {
+pub(super) fn user(content: Value) -> Value {
     json!({"role": "user", "content": content})
 }
 
-fn assistant(content: Value) -> Value {
+pub(super) fn assistant(content: Value) -> Value {
     json!({"role": "assistant", "content": content})
 }
 
-fn call(id: &str) -> Value {
+pub(super) fn call(id: &str) -> Value {
     json!({"type": "tool_use", "id": id, "name": "read", "input": {}})
 }
 
-fn result(id: &str) -> Value {
+pub(super) fn result(id: &str) -> Value {
     json!({"type": "tool_result", "tool_use_id": id, "content": "ok"})
 }
 
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn server(id: &str) -> Value {
+pub(super) fn server(id: &str) -> Value {
     json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "q"}})
 }
 
-fn found(id: &str) -> Value {
+pub(super) fn found(id: &str) -> Value {
     json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []})
 }
 
-fn thinking() -> Value {
+pub(super) fn thinking() -> Value {
     json!({"type": "thinking", "thinking": "hm", "signature": "c2ln"})
 }
 
-fn picture(media: &str, data: &str) -> Value {
+pub(super) fn picture(media: &str, data: &str) -> Value {
     json!({"type": "image", "source": {"type": "base64", "media_type": media, "data": data}})
 }
 
 /// A conversation of a question, these blocks of an answer, and one more word.
-fn answered(blocks: Value) -> Value {
+pub(super) fn answered(blocks: Value) -> Value {
     said(json!([
         user(json!("hi")),
         assistant(blocks),
@@ -60,7 +60,7 @@ fn answered(blocks: Value) -> Value {
     ]))
 }
 
-fn tool(extra: Value) -> Value {
+pub(super) fn tool(extra: Value) -> Value {
     let mut tool = json!({"name": "read", "input_schema": {"type": "object"}});
     if let (Some(tool), Some(extra)) = (tool.as_object_mut(), extra.as_object()) {
         tool.extend(extra.clone());
@@ -68,7 +68,7 @@ fn tool(extra: Value) -> Value {
     tool
 }
 
-fn fact(change: impl FnOnce(&mut Facts)) -> Facts {
+pub(super) fn fact(change: impl FnOnce(&mut Facts)) -> Facts {
     let mut facts = Facts::default();
     change(&mut facts);
     facts
@@ -545,70 +545,4 @@ fn header(d: Facts, hi: &dyn Fn() -> Value) -> Vec<Fixture> {
             ]))])),
         ),
     ]
-}
-
-pub(super) fn sound() -> Vec<(Facts, String)> {
-    let d = Facts::default();
-    let hi = user(json!("hi"));
-    let think = json!({"type": "enabled", "budget_tokens": 1024});
-    let looped = said(json!([
-        hi,
-        assistant(json!([thinking(), text("a"), call("a"), call("b")])),
-        user(json!([result("a"), result("b"), text("stop")]))
-    ]));
-    let search = json!([{"type": "web_search_20250305", "name": "web_search"}, tool(json!({"description": "reads"}))]);
-    let paused = said(json!([
-        hi,
-        assistant(json!([text("a"), server("srvtoolu_1")]))
-    ]));
-    let system = said(
-        json!([hi, {"role": "system", "content": [text("brief")]}, assistant(json!("a")), hi]),
-    );
-    let bare = json!({"type": "tool_result", "tool_use_id": "a"});
-    let bodies = [
-        (d, said(json!([hi]))),
-        (d, with(looped, "thinking", think)),
-        (
-            d,
-            with(
-                answered(json!([
-                    server("srvtoolu_1"),
-                    found("srvtoolu_1"),
-                    text("x")
-                ])),
-                "tools",
-                search.clone(),
-            ),
-        ),
-        (d, with(paused, "tools", search)),
-        (fact(|f| f.system_role = true), system),
-        (
-            fact(|f| f.prefill = true),
-            said(json!([hi, assistant(json!("I"))])),
-        ),
-        (
-            d,
-            said(json!([
-                hi,
-                assistant(json!([call("a")])),
-                user(json!([bare]))
-            ])),
-        ),
-        (
-            d,
-            with(
-                said(json!([user(json!([picture(
-                    "image/png",
-                    &png(8_000, 8_000)
-                )]))])),
-                "system",
-                json!("s"),
-            ),
-        ),
-        (
-            d,
-            said(json!([user(json!("caf\u{e9} \u{2028} \u{1f600}"))])),
-        ),
-    ];
-    bodies.map(|(facts, body)| (facts, body.to_string())).into()
 }

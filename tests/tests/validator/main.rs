@@ -7,6 +7,7 @@
 
 mod anthropic;
 mod chat;
+mod sound;
 
 use recount_tests::validator::{Facts, Wire, rules, validate};
 use std::collections::BTreeSet;
@@ -68,7 +69,7 @@ fn each_rule_of_chat_is_broken_alone() {
 
 #[test]
 fn sound_bodies_pass() {
-    sound(Wire::Anthropic, &anthropic::sound());
+    sound(Wire::Anthropic, &sound::sound());
     sound(Wire::Chat, &chat::sound());
 }
 
