@@ -3,6 +3,13 @@
 //! - `RECOUNT_CASES` is the number of mutations a target; `RECOUNT_SEED` the first number, for more of others.
 //! - What fails is written to a file; put it into `fuzz/corpus/TARGET/` with the repair.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says so by failing"
+)]
+
 use recount_tests::fuzz::{Body, TARGETS, mutated};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use super::anthropic::{
 };
 use super::png;
 use recount_tests::validator::Facts;
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub(super) fn sound() -> Vec<(Facts, String)> {
     let d = Facts::default();
