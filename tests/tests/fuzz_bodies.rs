@@ -3,16 +3,12 @@
 //! - `RECOUNT_CASES` is the number of mutations a target; `RECOUNT_SEED` the first number, for more of others.
 //! - What fails is written to a file; put it into `fuzz/corpus/TARGET/` with the repair.
 
-<<<<<<< Updated upstream
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
     reason = "a test says so by failing"
 )]
-=======
-#![expect(clippy::expect_used, reason = "helpers of tests fail tests")]
->>>>>>> Stashed changes
 
 use recount_tests::fuzz::{Body, TARGETS, mutated};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,11 +2,7 @@
 //!
 //! - Whether the mutants are caught is for `tests/mutants/run`, which takes minutes.
 
-<<<<<<< Updated upstream
 #![allow(clippy::expect_used, reason = "a test says so by failing")]
-=======
-#![expect(clippy::expect_used, reason = "helpers of tests fail tests")]
->>>>>>> Stashed changes
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
