@@ -1,6 +1,8 @@
 //! The lock of a directory: one process writes.
 //!
 //! - The lock is the operating system's, so it goes with its process; the file's text only names the holder.
+//! - The directory itself is locked too where the system can: who deletes the lock file of a living process does not make
+//!   a second writer possible.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,6 +16,8 @@ use crate::format::LOCK_FILE;
 /// A held lock; dropping it lets go.
 #[derive(Debug)]
 pub(crate) struct Lock {
+    // Let go in this order: whoever gets the file finds the directory free.
+    _directory: Option<File>,
     _file: File,
 }
 
@@ -30,10 +34,35 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(OpenError::io("lock")(error)),
         }
+        let folder = match lock_folder(directory) {
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::Locked {
+                    holder: holder(&mut file),
+                });
+            }
+            // The lock file is the lock; not every file system locks a directory.
+            Err(TryLockError::Error(_)) => None,
+            Ok(folder) => folder,
+        };
         // Who holds it is a courtesy to others; failing to say so is no reason not to go on.
         let _ = name_holder(&mut file);
-        Ok(Lock { _file: file })
+        Ok(Lock {
+            _directory: folder,
+            _file: file,
+        })
     }
+}
+
+#[cfg(unix)]
+fn lock_folder(directory: &Path) -> Result<Option<File>, TryLockError> {
+    let folder = File::open(directory).map_err(TryLockError::Error)?;
+    folder.try_lock()?;
+    Ok(Some(folder))
+}
+
+#[cfg(not(unix))]
+fn lock_folder(_directory: &Path) -> Result<Option<File>, TryLockError> {
+    Ok(None)
 }
 
 fn holder(file: &mut File) -> String {

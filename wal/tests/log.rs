@@ -147,6 +147,21 @@ fn a_directory_is_held_by_one() {
     Wal::open(directory.path(), Options::default()).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn deleting_the_lock_file_lets_no_second_writer_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let (wal, _) = Wal::open(directory.path(), Options::default()).unwrap();
+    std::fs::remove_file(directory.path().join("lock")).unwrap();
+    let refused = Wal::open(directory.path(), Options::default());
+    assert!(
+        matches!(refused, Err(OpenError::Locked { .. })),
+        "{refused:?}"
+    );
+    wal.close().unwrap();
+    Wal::open(directory.path(), Options::default()).unwrap();
+}
+
 #[test]
 fn many_callers_share_syncs_and_each_stream_stays_in_order() {
     let directory = tempfile::tempdir().unwrap();
