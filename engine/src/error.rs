@@ -81,7 +81,9 @@ impl ErrorKind {
             Self::Newer => "use a version of Recount at least as new as the one that wrote this",
             Self::Busy => "wait a moment and try again",
             Self::TooLarge => "send less at once",
-            Self::NotFound => "check the name; `list` shows what there is",
+            Self::NotFound => {
+                "check what was named; `list` shows the sessions, `log` what one holds"
+            }
             Self::Invalid => "correct the request",
             Self::Cancelled => "nothing to do",
         }

@@ -37,6 +37,12 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
         )),
         _ => None,
     };
+    let gone = gone(dir, log);
+    let missing = if gone.is_empty() {
+        api::State::Clean
+    } else {
+        api::State::Truncated
+    };
     let store = log.store().map(|store| store.status());
     let rebuilt = store
         .as_ref()
@@ -49,12 +55,35 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
         _ => None,
     });
     Ok(api::DirectoryVerified {
-        state: report::state(found.state).max(torn).max(erased),
+        state: report::state(found.state)
+            .max(torn)
+            .max(erased)
+            .max(missing),
         sessions: Vec::new(),
         cut: cut.map(|bytes| api::Cut { bytes, after: None }),
         rebuilt: rebuilt.or_else(|| dir.recovered.rebuilt.clone()),
-        problems: problems(&found).chain(differs).chain(off).collect(),
+        problems: problems(&found)
+            .chain(gone)
+            .chain(differs)
+            .chain(off)
+            .collect(),
     })
+}
+
+/// Sessions that the event store knew when the directory was opened and of which the segments hold nothing any more: no
+/// list of sessions can show them.
+fn gone(dir: &Directory, log: &Wal) -> Vec<String> {
+    let streams = log.streams();
+    let lost = dir
+        .recovered
+        .damaged
+        .iter()
+        .filter_map(|damage| damage.lost);
+    lost.filter(|(stream, ..)| streams.iter().all(|info| info.stream != *stream))
+        .map(|(stream, _, last)| {
+            format!("a whole session is missing in the segments; stream={stream} last={last}")
+        })
+        .collect()
 }
 
 fn problems(found: &Verification) -> impl Iterator<Item = String> + '_ {

@@ -1,6 +1,6 @@
 //! Verification: it finds what was altered, and says nothing else.
 
-use crate::common::{Fixture, answers, says};
+use crate::common::{CHAT, Fixture, answers, says};
 use recount::api;
 use std::path::PathBuf;
 
@@ -76,4 +76,25 @@ fn a_torn_tail_is_reported_and_cut() {
         .unwrap();
     assert!(opened.head <= before);
     assert_ne!(engine.verify().unwrap().state, api::State::Clean);
+}
+
+#[test]
+fn a_directory_that_lost_its_segments_is_not_clean() {
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    let session = engine.create("s", Some("gpt-5".into())).unwrap();
+    session.append(CHAT).unwrap();
+    drop(session);
+    engine.close().unwrap();
+    std::fs::remove_dir_all(fixture.path().join("segments")).unwrap();
+    let engine = fixture.engine();
+    let whole = engine.verify().unwrap();
+    assert_eq!(whole.state, api::State::Truncated, "{whole:?}");
+    assert!(
+        whole
+            .problems
+            .iter()
+            .any(|problem| problem.contains("a whole session is missing")),
+        "{whole:?}"
+    );
 }
