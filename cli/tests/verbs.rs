@@ -101,6 +101,18 @@ fn a_body_is_printed_to_the_byte() {
 }
 
 #[test]
+fn without_a_body_the_reason_is_given() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    ok(&data, &["rollback", "s", "--turns", "2"]);
+    let output = recount(&data, &["project", "s", "--body"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    let reason = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(reason.contains("waiting for person"), "{reason}");
+    assert_calm(&reason);
+}
+
+#[test]
 fn there_and_back_again() {
     let scratch = imported();
     let data = scratch.path().join("data");

@@ -26,6 +26,11 @@ pub(crate) fn exact(text: &str) {
     let _ = out.flush();
 }
 
+/// Says why standard output stays empty, on standard error.
+pub(crate) fn aside(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "recount: {text}");
+}
+
 /// Tells what failed and what to do next, on standard error.
 pub(crate) fn failure(error: &recount::Error, json: bool) {
     let mut out = std::io::stderr().lock();

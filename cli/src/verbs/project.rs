@@ -2,7 +2,9 @@
 
 use crate::Answer;
 use crate::args::{Cli, Prompt};
-use crate::print::{Table, bold, bytes, clean, count, exact, green, line, red, short, yellow};
+use crate::print::{
+    Table, aside, bold, bytes, clean, count, exact, green, line, red, short, yellow,
+};
 use crate::reach::{Reach, profile};
 use recount::{Error, api};
 
@@ -30,6 +32,8 @@ pub(crate) fn answer(args: &Prompt, projected: &api::Projected) -> Answer {
     if args.body {
         if let Some(request) = &projected.request {
             exact(&body(request));
+        } else {
+            aside(&outcome(projected));
         }
     } else {
         print(projected);
