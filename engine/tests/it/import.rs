@@ -102,6 +102,37 @@ fn a_file_that_grew_adds_what_is_new() {
 }
 
 #[test]
+fn a_line_that_was_still_being_written_makes_no_fork() {
+    let (fixture, files) = (Fixture::new(), tempfile::tempdir().unwrap());
+    let engine = fixture.engine();
+    let lines = recording();
+    for (upto, state) in [(40, "created"), (60, "grown"), (60, "same"), (40, "same")] {
+        let mut begun = lines[..2].to_vec();
+        begun.push(lines[2][..upto].to_owned());
+        let done = import(&engine, &write(files.path(), &begun));
+        assert_eq!(
+            (done.sessions[0].state.as_str(), done.damaged.len()),
+            (state, 1)
+        );
+    }
+    let path = write(files.path(), &lines);
+    for state in ["grown", "same"] {
+        let done = import(&engine, &path);
+        assert_eq!(
+            (
+                done.sessions[0].session.as_str(),
+                done.sessions[0].state.as_str()
+            ),
+            ("talk", state)
+        );
+    }
+    let other = Fixture::new();
+    let engine2 = other.engine();
+    import(&engine2, &path);
+    assert_eq!(body(&engine, "talk"), body(&engine2, "talk"));
+}
+
+#[test]
 fn a_rewritten_file_becomes_a_fork() {
     let (fixture, files) = (Fixture::new(), tempfile::tempdir().unwrap());
     let engine = fixture.engine();

@@ -12,16 +12,15 @@ use recount_projections::State;
 pub(super) struct Known {
     /// How many of its events.
     pub(super) count: usize,
-    /// Positions of `forked` events, which the recording does not know.
-    forks: Vec<Seq>,
+    /// Positions that the recording does not know: `forked` events, and lines that were read when only their beginning
+    /// was written.
+    own: Vec<Seq>,
 }
 
 impl Known {
     /// An event of the recording with its positions as the session counts.
     pub(super) fn shifted(&self, event: Event) -> Event {
-        self.forks
-            .iter()
-            .fold(event, |event, fork| shift(event, *fork))
+        self.own.iter().fold(event, |event, own| shift(event, *own))
     }
 }
 
@@ -51,16 +50,20 @@ pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
                 .and_then(|origin| again.fork(origin).ok())
                 .unwrap_or(again);
             again.retake(logged.clone());
-            known.forks.push(seq);
+            known.own.push(seq);
             continue;
         }
         let Some(event) = recording.get(known.count) else {
             return Verdict::Same;
         };
-        if !takes(&mut again, known.shifted(event.clone()), logged) {
+        if takes(&mut again, known.shifted(event.clone()), logged) {
+            known.count = known.count.saturating_add(1);
+        } else if broken_off(logged) {
+            again.retake(logged.clone());
+            known.own.push(seq);
+        } else {
             return Verdict::Differs(seq.prev());
         }
-        known.count = known.count.saturating_add(1);
     }
     if known.count == recording.len() {
         Verdict::Same
@@ -79,6 +82,16 @@ fn takes(state: &mut State, event: Event, logged: &Event) -> bool {
         state.apply(admitted);
     }
     same
+}
+
+/// What could not be read, kept word for word. It shows nothing; where the recording has something else by now, it was the
+/// beginning of a line that its host was still writing.
+fn broken_off(event: &Event) -> bool {
+    let Body::Kept(kept) = &event.body else {
+        return false;
+    };
+    let name = kept.name.as_str();
+    name.is_some_and(|name| name.ends_with("/damaged"))
 }
 
 /// Equal but for seals.
