@@ -101,6 +101,27 @@ fn a_body_is_printed_to_the_byte() {
 }
 
 #[test]
+fn one_file_that_is_refused_does_not_stop_the_others() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let data = scratch.path().join("data");
+    let good = sample(scratch.path());
+    let bad = scratch
+        .path()
+        .join("bad.txt")
+        .to_string_lossy()
+        .into_owned();
+    std::fs::write(&bad, "no recording").expect("the file is written");
+    let output = recount(&data, &["import", &bad, "/nonexistent/file", &good]);
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("bad.txt: ") && told.contains("/nonexistent/file: "),
+        "{told}"
+    );
+    assert!(ok(&data, &["list"]).contains("sample"));
+}
+
+#[test]
 fn without_a_body_the_reason_is_given() {
     let scratch = imported();
     let data = scratch.path().join("data");

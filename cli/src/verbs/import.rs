@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::args::{Cli, Import};
-use crate::print::{Progress, Table, clean, count, dim, line, yellow};
+use crate::print::{Progress, Table, clean, count, dim, failure, line, yellow};
 use crate::reach::Reach;
 use recount::{Error, api};
 use std::path::Path;
@@ -12,23 +12,39 @@ const NOTES: usize = 20;
 
 pub(crate) fn run(cli: &Cli, args: &Import) -> crate::Outcome {
     let reach = Reach::open(cli)?;
+    let mut failed: Option<Error> = None;
     for path in &args.paths {
-        let ask = api::Import {
-            path: absolute(path)?,
-            format: args.format.clone(),
-            name: args.name.clone(),
-        };
-        let done = ask_with_progress(&reach, &ask)?;
-        if cli.json {
-            let text = serde_json::to_string(&done).map_err(|cause| {
-                Error::invalid(format!("the answer cannot be written: {cause}"))
-            })?;
-            line(&text);
-        } else {
-            print(path, &done);
+        if let Err(error) = one(cli, &reach, args, path) {
+            let error = if args.paths.len() > 1 {
+                let message = format!("{}: {}", path.display(), error.message());
+                Error::new(error.kind(), message).with_next(error.next())
+            } else {
+                error
+            };
+            // The last one is told of by who called.
+            if let Some(earlier) = failed.replace(error) {
+                failure(&earlier, cli.json);
+            }
         }
     }
-    Ok(Answer::Yes)
+    failed.map_or(Ok(Answer::Yes), Err)
+}
+
+fn one(cli: &Cli, reach: &Reach, args: &Import, path: &Path) -> Result<(), Error> {
+    let ask = api::Import {
+        path: absolute(path)?,
+        format: args.format.clone(),
+        name: args.name.clone(),
+    };
+    let done = ask_with_progress(reach, &ask)?;
+    if cli.json {
+        let text = serde_json::to_string(&done)
+            .map_err(|cause| Error::invalid(format!("the answer cannot be written: {cause}")))?;
+        line(&text);
+    } else {
+        print(path, &done);
+    }
+    Ok(())
 }
 
 /// Imports; in this process with a progress bar.
