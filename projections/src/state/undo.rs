@@ -62,14 +62,20 @@ impl State {
     fn undo_event(&self, target: Seq, mode: Mode) -> Result<Timeline, Misfit> {
         let fallen = self.now.line.fallen_with(self.next, target);
         let from = self.now.line.refold_from(&fallen, target);
-        let (timeline, misfits) = self.fold_again(from, fallen);
+        let (mut timeline, misfits) = self.fold_again(from, fallen);
         match misfits.first() {
             Some(by) if mode != Mode::Logged => Err(Misfit::rejected(Problem::RestsOn {
                 event: target,
                 by: *by,
             })
             .suggest(self.undo_first(&misfits))),
-            _ => Ok(timeline),
+            // A log that nobody here wrote may undo what others rest on: they fall with it, by the same cause.
+            _ => {
+                for misfit in misfits {
+                    timeline.line.fallen.insert_mut(misfit, self.next);
+                }
+                Ok(timeline)
+            }
         }
     }
 

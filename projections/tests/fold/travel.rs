@@ -399,3 +399,30 @@ fn rule_03_what_comes_back_into_a_range_was_not_covered_by_it() {
     host.undo(5).unwrap();
     assert_eq!(host.view(), "u1 i2 u3");
 }
+
+#[test]
+fn rule_22_what_rests_on_an_undo_that_a_foreign_log_made_has_it_as_its_cause() {
+    let mut host = Host::new();
+    host.user("look");
+    let system = host.put(Body::System(System {
+        content: words("be brief"),
+    }));
+    let system = system.unwrap().0;
+    host.put_because(Body::Message(response(None, &["t1"])), system)
+        .unwrap();
+    host.result("t1", "seen").unwrap();
+    let misfit = host.undo(system).unwrap_err();
+    assert!(matches!(misfit.problem, Problem::RestsOn { .. }));
+    let undo = event(Body::Undo(Undo {
+        event: Seq(system),
+        to: None,
+    }));
+    let log = host.log.iter().cloned().chain([undo]).map(Ok);
+    let state = recount_projections::replay(log);
+    let by = state.head().unwrap();
+    for seq in [3, 4].map(Seq) {
+        assert!(!state.timeline().visible(seq));
+        let cause = state.hidden_by(state.timeline(), seq);
+        assert_eq!(cause, Some(Cause::Undo(by)), "{seq}");
+    }
+}
