@@ -53,7 +53,7 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, speech: &Speech<'_>, call: &Call) {
             write(pen, &id, OPEN, None, true)
         }
         Some(found) => {
-            let content = content(pen, &found.brought);
+            let content = content(pen, &found.brought, found.error);
             write(pen, &id, &content, found.native, found.error)
         }
     };
@@ -179,8 +179,8 @@ fn from_raw(format: Format, raw: Option<&str>) -> Brought<'_> {
     Brought::Blocks(format, Cow::Owned(blocks))
 }
 
-/// The content as the wire writes it: a string token, or (on Anthropic) a list.
-fn content(pen: &mut Pen<'_, '_>, brought: &Brought<'_>) -> String {
+/// The content as the wire writes it: a string token, or (on Anthropic) a list, in an error of texts only.
+fn content(pen: &mut Pen<'_, '_>, brought: &Brought<'_>, error: bool) -> String {
     let content = match brought {
         Brought::Token(token) if !view::blank(token) => Some(token.to_string()),
         Brought::Token(_) | Brought::Nothing => None,
@@ -189,7 +189,7 @@ fn content(pen: &mut Pen<'_, '_>, brought: &Brought<'_>) -> String {
             Some(mark(*why).to_string())
         }
         Brought::Blocks(format, blocks) if pen.context.chat() => joined(pen, *format, blocks),
-        Brought::Blocks(format, blocks) => list(pen, *format, blocks),
+        Brought::Blocks(format, blocks) => list(pen, *format, blocks, error),
     };
     content.unwrap_or_else(|| {
         pen.mend(RepairKind::EmptyResult);
@@ -198,10 +198,13 @@ fn content(pen: &mut Pen<'_, '_>, brought: &Brought<'_>) -> String {
 }
 
 /// The blocks as a list; `None` when nothing is left of them.
-fn list(pen: &mut Pen<'_, '_>, format: Format, blocks: &[Block]) -> Option<String> {
+fn list(pen: &mut Pen<'_, '_>, format: Format, blocks: &[Block], error: bool) -> Option<String> {
     let items: Vec<String> = blocks
         .iter()
-        .filter_map(|block| item(pen, format, block))
+        .filter_map(|block| match block.kind {
+            BlockKind::Image | BlockKind::Document if error => named(pen, block),
+            _ => item(pen, format, block),
+        })
         .collect();
     (!items.is_empty()).then(|| ["[", &items.join(","), "]"].concat())
 }
@@ -246,6 +249,19 @@ fn line<'b>(pen: &mut Pen<'_, '_>, format: Format, block: &'b Block) -> Option<C
         },
         _ => stand_in(pen, raw_token(raw)),
     }
+}
+
+/// What stands for a picture or a document in an error: with one in it the whole request would be refused.
+fn named(pen: &mut Pen<'_, '_>, block: &Block) -> Option<String> {
+    let token = match there(pen, block) {
+        Err(token) => return worded(pen, token).map(|token| made_text(&token)),
+        Ok(_) if block.kind == BlockKind::Image => Cow::Borrowed("\"[image]\""),
+        Ok(raw) if member_words(raw, "type").as_deref() == Some("search_result") => {
+            Cow::from(raw_token(raw))
+        }
+        Ok(_) => Cow::Borrowed("\"[document]\""),
+    };
+    stand_in(pen, token).map(|token| made_text(&token))
 }
 
 /// A block as an item of a list; `None` for a text without words.

@@ -43,6 +43,28 @@ fn results_stand_behind_their_response_in_call_order() {
 }
 
 #[test]
+fn an_error_holds_text_only_since_a_picture_in_it_would_be_refused() {
+    let picture =
+        r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}"#;
+    let document =
+        r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}"#;
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"n","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"no"},{"type":"text","text":"[image]"},{"type":"text","text":"[document]"}],"is_error":true}"#;
+    let content = format!(r#"[{{"type":"text","text":"no"}},{picture},{document}]"#);
+    let mut event = asked();
+    event.answers(r#"{"type":"tool_use","id":"t1","name":"n","input":{}}"#);
+    event.log(&format!(
+        r#"{{"type":"tool_result","call":"t1","status":"error","content":{content}}}"#
+    ));
+    assert_eq!(behind_go(&event), format!("{call}]}}]"));
+    let mut block = asked();
+    block.answers(r#"{"type":"tool_use","id":"t1","name":"n","input":{}}"#);
+    block.log(&format!(
+        r#"{{"type":"message","role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":{content},"is_error":true}}]}}"#
+    ));
+    assert_eq!(behind_go(&block), format!("{call}]}}]"));
+}
+
+#[test]
 fn on_chat_texts_stand_before_calls_and_content_is_null_without_text() {
     let mut desk = asked();
     desk.answers(

@@ -218,6 +218,15 @@ fn contents(d: Facts) -> Vec<Fixture> {
             user(json!([answer]))
         ]))
     };
+    let inline = || json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}});
+    let in_error = |content: Value| {
+        let answer = json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": true});
+        said(json!([
+            user(json!("hi")),
+            assistant(json!([call("a")])),
+            user(json!([answer]))
+        ]))
+    };
     vec![
         rule("content-empty", d, said(json!([user(json!([]))]))),
         rule("content-empty", d, said(json!([user(json!(" "))]))),
@@ -254,6 +263,7 @@ fn contents(d: Facts) -> Vec<Fixture> {
         rule("result-kind", d, in_result(json!([call("b")]))),
         rule("result-kind", d, in_result(json!(null))),
         rule("result-kind", d, in_result(json!(["x"]))),
+        rule("result-kind", d, in_error(json!([text("x"), inline()]))),
         rule(
             "source-keys",
             d,

@@ -162,16 +162,20 @@ impl Making<'_, '_> {
             let words = "[No result: the call was not answered.]";
             return json!({"type": "tool_result", "tool_use_id": id, "content": words, "is_error": true});
         };
-        let content = self.result_content(*place);
+        let block = self
+            .fold
+            .block(*place)
+            .filter(|block| block.what == What::Result);
+        let error = match &block {
+            Some(block) => block.value["is_error"] == true,
+            None => !matches!(status.as_str(), "ok" | "interim"),
+        };
+        let content = self.result_content(*place, error);
         let content = if content.as_array().is_some_and(Vec::is_empty) {
             "(no output)".into()
         } else {
             content
         };
-        let block = self
-            .fold
-            .block(*place)
-            .filter(|block| block.what == What::Result);
         if let Some(block) = block {
             let mut value = members(
                 &block.value,
@@ -182,14 +186,14 @@ impl Making<'_, '_> {
             return value;
         }
         let mut value = json!({"type": "tool_result", "tool_use_id": id, "content": content});
-        if !matches!(status.as_str(), "ok" | "interim") {
+        if error {
             value["is_error"] = true.into();
         }
         value
     }
 
     /// A string, or a list of blocks; an empty list for nothing.
-    fn result_content(&mut self, place: Place) -> Value {
+    fn result_content(&mut self, place: Place, error: bool) -> Value {
         let list = super::chat::result_blocks(self.fold, place);
         if let [
             Block {
@@ -213,9 +217,11 @@ impl Making<'_, '_> {
                     Some(words) => shown.push(self.text_of(block, &words)),
                     None => shown.push(raw(block)),
                 },
+                What::Image if error => shown.push(words::text("[image]")),
+                What::Document if error => shown.push(words::text("[document]")),
                 What::Image => shown.push(self.picture(block)),
                 What::Document => shown.push(self.document(block)),
-                _ if block.value["type"] == "search_result" && !block.chat => {
+                _ if block.value["type"] == "search_result" && !block.chat && !error => {
                     shown.push(self.other(block, &Value::Null))
                 }
                 _ => shown.push(raw(block)),

@@ -170,6 +170,9 @@ fn wrong_content(result: &Block<'_>) -> Vec<Found> {
     {
         wrong.push(found(&result.path, "is_error is no boolean"));
     }
+    if result.value["is_error"] == true && inner.iter().any(|block| block.kind != "text") {
+        wrong.push(found(&result.path, "an error holds something besides text"));
+    }
     wrong
 }
 
