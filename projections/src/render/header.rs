@@ -49,6 +49,10 @@ impl Tool<'_> {
     /// Its name as the wire takes it; `None` without one.
     fn name(&self, wire: Wire) -> Option<String> {
         let name = member_words(self.inner, "name")?;
+        // A server's tool is written as it came, so it is known by the name that it has there.
+        if self.is_server() {
+            return Some(name.into_owned());
+        }
         Some(clean_name(&name, most(wire)))
     }
 

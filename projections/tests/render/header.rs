@@ -105,3 +105,15 @@ fn an_empty_session_has_a_body_all_the_same() {
         r#"{"messages":[],"model":"claude-test","max_completion_tokens":8000}"#
     );
 }
+
+#[test]
+fn a_servers_tool_is_known_by_the_name_that_it_has() {
+    let mut desk = Desk::new();
+    desk.log(r#"{"type":"tools","tools":[{"type":"web_search_20250305","name":"web.search"}]}"#);
+    desk.says("go");
+    let call = r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}"#;
+    desk.log(&format!(
+        r#"{{"type":"message","role":"assistant","stop":"pause_turn","content":[{call}]}}"#
+    ));
+    assert!(!desk.messages().contains(call), "no tool of that name");
+}
