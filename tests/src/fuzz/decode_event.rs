@@ -29,7 +29,7 @@ fn stored(kind: u16, schema: u16, contents: u8, body: &[u8]) {
         "an event is of the kind that it was read as"
     );
     is_written_and_read(&event);
-    is_a_line(&event);
+    is_a_line(&event, true);
 }
 
 fn json(data: &[u8]) {
@@ -37,17 +37,19 @@ fn json(data: &[u8]) {
         return;
     };
     let _ = Draft::from_json(raw, Millis(1));
+    // Between tokens a line break becomes a space: the line says the same, in other bytes.
+    let exact = !raw.contains(['\n', '\r']);
     if let Ok(logged) = Event::from_log_json(raw) {
         assert!(is_json(raw), "only JSON is an event");
-        is_a_line(&logged.event);
+        is_a_line(&logged.event, exact);
     }
     if let Ok(event) = Event::from_json(raw, Millis(1)) {
         assert!(is_json(raw), "only JSON is an event");
-        is_a_line(&event);
+        is_a_line(&event, exact);
         is_written_and_read(&event);
     }
     let kept = Event::keep(raw, Millis(1));
-    is_a_line(&kept);
+    is_a_line(&kept, exact);
     is_written_and_read(&kept);
 }
 
@@ -68,7 +70,7 @@ fn is_written_and_read(event: &Event) {
 }
 
 /// A line of the log is JSON on one line and reads back equal, seals aside.
-fn is_a_line(event: &Event) {
+fn is_a_line(event: &Event, exact: bool) {
     let mut event = event.clone();
     if !matches!(event.body, Body::Newer(_)) {
         event.unseal();
@@ -80,6 +82,9 @@ fn is_a_line(event: &Event) {
     );
     let read = Event::from_log_json(&line)
         .unwrap_or_else(|refusal| panic!("a line reads back: {refusal}: {line}"));
-    assert_eq!(read.event, event, "{line}");
+    if exact {
+        assert_eq!(read.event, event, "{line}");
+    }
+    assert_eq!(read.event.to_json(Seq(4), None), line, "written again");
     assert_eq!(read.seq, Some(Seq(4)));
 }
