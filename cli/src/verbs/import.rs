@@ -66,7 +66,7 @@ pub(crate) fn absolute(path: &Path) -> Result<String, Error> {
 
 fn print(path: &Path, done: &api::Imported) {
     let summary = format!(
-        "{}: {}, {} records read, {} kept word for word",
+        "{}: {}, {} records read, {} kept beside the conversation (no model sees them)",
         clean(&path.display().to_string()),
         done.format,
         count(done.read),

@@ -5,7 +5,7 @@ use super::engine::Engine;
 use super::open_calls::open_calls;
 use super::write::{Terms, check_expect, class};
 use crate::core::{Core, Decision, Drafts, Input, Key, Repeat};
-use crate::{Error, api};
+use crate::{Error, ErrorKind, api};
 use recount_events::raw::members;
 use recount_events::{BlockId, Body, Bound, Draft, Event, Millis, Problem, Refusal};
 use recount_projections::{List, Piece};
@@ -106,6 +106,13 @@ impl Engine {
             .heads(stream)
             .ok_or_else(|| super::load::no_session(&ask.session))?;
         let seq = ask.seq.unwrap_or(heads.accepted);
+        if seq > heads.accepted {
+            let message = format!(
+                "there is no such position yet; seq={seq} head={}",
+                heads.accepted
+            );
+            return Err(Error::new(ErrorKind::NotFound, message).with_head(Some(heads.accepted)));
+        }
         let upto = log
             .sync(stream, seq)
             .map_err(|cause| super::write::refusal(&cause))?;

@@ -5,7 +5,7 @@ use super::changed;
 use super::engine::Engine;
 use super::words::{by, pair, role, tokens, why};
 use crate::core::Core;
-use crate::{Error, api};
+use crate::{Error, ErrorKind, api};
 use recount_events::{BlockId, Body, Seq};
 use recount_projections::{Cause, Piece, Projection};
 use serde_json::value::RawValue;
@@ -22,6 +22,15 @@ impl Engine {
         let mut held = slot.hold();
         let core = &mut dir.live(&mut held)?.core;
         let asked = ask::resolve(core, &ask.at, None, None, false)?;
+        if let Some((seq, _)) = ask.block
+            && core.event(Seq(seq)).is_none()
+        {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no such event; seq={seq}"),
+            )
+            .with_field("block"));
+        }
         let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
         let projection = &measured.projection;
         let wanted = |block: BlockId| ask.block.is_none_or(|only| only == pair(block));

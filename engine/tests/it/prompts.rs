@@ -502,3 +502,27 @@ fn an_earlier_cut_and_a_rollback_are_measured_by_the_usages_of_their_own() {
     session.rollback(api::To::Seq(early)).unwrap();
     assert_eq!(estimate(api::At::Head), then);
 }
+
+#[test]
+fn what_is_not_there_is_said_not_shown_as_nothing() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let engine = session.engine();
+    let beyond = api::Explain {
+        session: session.name().to_owned(),
+        block: Some((99_999, 0)),
+        ..Default::default()
+    };
+    assert_eq!(
+        engine.explain(&beyond).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    let beyond = api::Sync {
+        session: session.name().to_owned(),
+        seq: Some(1_000_000),
+    };
+    assert_eq!(
+        engine.sync(&beyond).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+}

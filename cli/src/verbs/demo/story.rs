@@ -21,7 +21,7 @@ pub(crate) fn tell(reach: &Reach, transcript: &Path) -> Result<(), Error> {
     };
     let name = session.session.as_str();
     line(&format!(
-        "{}   {} records → {} events, {} kept word for word, {} damaged",
+        "{}   {} records → {} events, {} kept beside it (no model sees them), {} damaged",
         bold("imported"),
         count(imported.read),
         count(session.events),
