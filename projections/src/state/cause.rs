@@ -99,8 +99,14 @@ impl Timeline {
                 self.mask_over(*first)
             };
         }
-        self.content.get(&seq)?;
-        self.mask_over(seq)
+        let place = self.content.get(&seq)?;
+        // A unit is hidden as a whole, also by a foreign log's mask that names a part of it only.
+        let whole = || {
+            let hidden = |key: &&Seq| !self.shows_unit(**key);
+            let key = place.units.iter().find(hidden)?;
+            self.mask_over(*key).filter(|_| !self.visible(seq))
+        };
+        self.mask_over(seq).or_else(whole)
     }
 
     /// The result that took the place of an earlier one.
