@@ -82,6 +82,8 @@ def main():
     with tempfile.TemporaryDirectory() as data:
         recount = Recount(binary, data)
         recount.call("session.open", session="example", create=True, profile="claude-sonnet-4-5")
+        tools = [{"name": "count", "input_schema": {"type": "object", "properties": {"text": {"type": "string"}}}}]
+        recount.call("session.append", session="example", events=[{"type": "tools", "tools": tools}])
         print(turn(recount, "example", "How long is this sentence?"))
         before = recount.call("session.project", session="example", heal=True)["digest"]
         print(turn(recount, "example", "And this one, which is a little longer?"))

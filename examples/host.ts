@@ -77,6 +77,8 @@ const data = mkdtempSync(join(tmpdir(), "recount-example-"));
 const recount = start(process.argv[2] ?? "recount", data);
 const session = "example";
 await recount.call("session.open", { session, create: true, profile: "claude-sonnet-4-5" });
+const tools = [{ name: "count", input_schema: { type: "object", properties: { text: { type: "string" } } } }];
+await recount.call("session.append", { session, events: [{ type: "tools", tools }] });
 console.log(await turn(recount, session, "How long is this sentence?"));
 const before = (await recount.call("session.project", { session, heal: true })).digest;
 console.log(await turn(recount, session, "And this one, which is a little longer?"));
