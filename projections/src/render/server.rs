@@ -45,9 +45,14 @@ impl Server {
                     && complete("server_tool_use", raw)
                     && has_tool(context, raw);
                 calls.insert(id, Facts { stands, results: 0 });
-            } else if let Some(facts) =
-                calls.get_mut(&*member_words(raw, "tool_use_id").unwrap_or_default())
-            {
+            } else {
+                let id = member_words(raw, "tool_use_id").unwrap_or_default();
+                // A result before its call: the call cannot stand any more.
+                let early = Facts {
+                    stands: false,
+                    results: 0,
+                };
+                let facts = calls.entry(id.to_string()).or_insert(early);
                 facts.stands &= is_complete_result(raw);
                 facts.results = facts.results.saturating_add(1);
             }

@@ -263,3 +263,14 @@ fn a_paused_server_call_stands_while_it_is_last() {
     desk.says("b");
     assert!(!desk.messages().contains(SERVER));
 }
+
+#[test]
+fn a_server_result_before_its_call_lets_neither_stand() {
+    let mut desk = asked();
+    desk.log(r#"{"type":"tools","tools":[{"type":"web_search_20250305","name":"web_search"}]}"#);
+    desk.log(&format!(
+        r#"{{"type":"message","role":"assistant","stop":"pause_turn","content":[{FOUND},{SERVER}]}}"#
+    ));
+    assert!(!desk.messages().contains(SERVER), "{}", desk.messages());
+    assert!(!desk.messages().contains(FOUND), "{}", desk.messages());
+}
