@@ -63,21 +63,22 @@ pub(super) fn cause(model: &Model, seq: usize) -> Option<Cause> {
         .map(Cause::Replaced)
 }
 
-/// The last undo in force of an event, or of what caused it.
+/// The newest undo in force of an event, or of what caused it: it has to be undone first.
 fn undone(model: &Model, line: &[usize], seq: usize) -> Option<usize> {
+    let mut chain = vec![seq];
+    while let Some(cause) = chain
+        .last()
+        .and_then(|seq| model.log.get(*seq)?.event["because"].as_u64())
+    {
+        chain.push(cause as usize);
+    }
     let fold = model.fold_of(line, None);
-    let undo = fold
-        .of("undo")
-        .into_iter()
-        .rev()
-        .find(|entry| model.undoes(entry.seq) == Some(seq));
-    undo.map(|entry| entry.seq).or_else(|| {
-        undone(
-            model,
-            line,
-            model.log.get(seq)?.event["because"].as_u64()? as usize,
-        )
-    })
+    let undo = fold.of("undo").into_iter().rev().find(|entry| {
+        model
+            .undoes(entry.seq)
+            .is_some_and(|target| chain.contains(&target))
+    });
+    undo.map(|entry| entry.seq)
 }
 
 /// A newer header, tail or injection, or the result that took an interim one's place.
