@@ -188,8 +188,18 @@ impl<'m> Fold<'m> {
         let items = self.items.iter();
         items
             .filter(|entry| entry.got.binds.iter().any(|(_, bind)| mine(bind)))
+            .filter(|entry| !(is_own(&entry.event) && self.was_hidden(unit, entry.seq)))
             .map(|entry| entry.seq)
             .collect()
+    }
+
+    /// A response was hidden before a position: words that come with a repetition of its result are not hidden with it.
+    fn was_hidden(&self, unit: &Unit, before: usize) -> bool {
+        let masks = self.masks();
+        let mut earlier = masks.iter().filter(|mask| mask.entry.seq < before);
+        unit.parts
+            .first()
+            .is_some_and(|first| earlier.any(|mask| mask.entry.covers(*first)))
     }
 
     /// What hides, in order.
