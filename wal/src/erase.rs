@@ -102,6 +102,7 @@ pub(crate) fn overwrite(disk: &Arc<dyn Disk>, keys: &Keys, erasing: &Erasing) ->
     }
     for (segment, doomed) in segments {
         let file = disk.open(&segment_name(segment), Access::Write)?;
+        let length = file.len()?;
         let source = Source {
             file: file.as_ref(),
             segment,
@@ -121,7 +122,13 @@ pub(crate) fn overwrite(disk: &Arc<dyn Disk>, keys: &Keys, erasing: &Erasing) ->
                 length: one.length,
             };
             if source.content(owner, at)? != Stored::Erased {
-                file.write_at(&owner.erased(keys, one.length as usize), one.offset)?;
+                // A file that was cut short is not made longer: what it no longer holds would otherwise look whole again.
+                let erased = owner.erased(keys, one.length as usize);
+                let left = usize::try_from(length.saturating_sub(one.offset)).unwrap_or(usize::MAX);
+                let there = erased.get(..left.min(erased.len())).unwrap_or_default();
+                if !there.is_empty() {
+                    file.write_at(there, one.offset)?;
+                }
             }
         }
         file.sync_data()?;
