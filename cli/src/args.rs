@@ -13,6 +13,15 @@ pub(crate) struct Cli {
     /// Print what the protocol answers, as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Seal segments of the log at this size; small ones are for tests of what happens at their seams
+    #[arg(
+        long,
+        global = true,
+        env = "RECOUNT_SEGMENT_BYTES",
+        value_name = "BYTES",
+        hide = true
+    )]
+    pub(crate) segment_bytes: Option<u64>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }

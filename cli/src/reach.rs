@@ -16,7 +16,11 @@ pub(crate) struct Reach {
 impl Reach {
     /// Opens the directory that the command line names.
     pub(crate) fn open(cli: &Cli) -> Result<Self, Error> {
-        let handle = recount::share::Handle::open(&directory(cli)?, recount::Options::default())?;
+        let options = recount::Options {
+            segment_bytes: cli.segment_bytes,
+            ..recount::Options::default()
+        };
+        let handle = recount::share::Handle::open(&directory(cli)?, options)?;
         Ok(Self {
             handle,
             json: cli.json,
