@@ -22,6 +22,7 @@ pub(crate) fn run(cli: &Cli, args: &Demo) -> crate::Outcome {
     let here = Cli {
         data: Some(data),
         json: false,
+        segment_bytes: None,
         verb: crate::args::Verb::Hello,
     };
     let transcript = match &args.transcript {
