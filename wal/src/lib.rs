@@ -9,6 +9,7 @@ mod erase;
 mod error;
 mod feed;
 mod follow;
+mod forget;
 pub mod format;
 mod index;
 mod key;
@@ -31,6 +32,7 @@ mod writer;
 
 pub use error::{AppendError, CloseError, OpenError, ReadError};
 pub use follow::Follower;
+pub use forget::{ForgetError, Forgotten, OnDamage};
 pub use limits::MAX_BATCH;
 pub use reader::Reader;
 pub use record::*;

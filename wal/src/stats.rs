@@ -6,8 +6,12 @@ use std::time::Duration;
 /// What a log has done since it was opened, and how it stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Bytes of all segments.
+    /// Bytes of all segments as they were written, before compression.
     pub bytes: u64,
+    /// Bytes that they take on disk.
+    pub stored: u64,
+    /// Segments that are compressed.
+    pub compressed: u64,
     /// Number of segments.
     pub segments: u64,
     /// Syncs that returned since the open.
@@ -71,6 +75,8 @@ impl Counters {
     pub(crate) fn stats(&self, streams: u64) -> Stats {
         Stats {
             bytes: self.bytes.load(Ordering::Relaxed),
+            stored: self.bytes.load(Ordering::Relaxed),
+            compressed: 0,
             segments: self.segments.load(Ordering::Relaxed),
             syncs: self.syncs.load(Ordering::Relaxed),
             sync_micros: self.micros.load(Ordering::Relaxed),
