@@ -69,6 +69,8 @@ pub(crate) enum Verb {
     Rpc,
     /// Read a session
     Show(Show),
+    /// Say how large the directory is, what waits, and how its store stands
+    Stats(Stats),
     /// Say how full a session is
     Status(One),
     /// Wait until everything so far is on disk
@@ -341,6 +343,20 @@ pub(crate) struct Show {
     pub(crate) all: bool,
 }
 
+/// `stats`.
+#[derive(Args, Debug)]
+pub(crate) struct Stats {
+    /// Also the size of each session, the largest first
+    #[arg(long)]
+    pub(crate) sessions: bool,
+    /// Only sessions whose names begin so
+    #[arg(long, requires = "sessions")]
+    pub(crate) prefix: Option<String>,
+    /// At most so many sessions
+    #[arg(long, requires = "sessions")]
+    pub(crate) limit: Option<u64>,
+}
+
 /// `undo`.
 #[derive(Args, Debug)]
 pub(crate) struct Undo {
@@ -357,4 +373,10 @@ pub(crate) struct Undo {
 pub(crate) struct Verify {
     /// The session [default: the whole directory]
     pub(crate) session: Option<String>,
+    /// Hold it against heads that were kept elsewhere, or against an archive; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Vec<PathBuf>,
+    /// Afterwards write what the sessions end in to this file, to be kept elsewhere; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "session")]
+    pub(crate) heads: Option<PathBuf>,
 }

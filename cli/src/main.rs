@@ -59,6 +59,7 @@ fn run(cli: &Cli) -> Outcome {
         Verb::Rollback(args) => verbs::rollback::run(cli, args),
         Verb::Rpc => verbs::rpc::run(cli),
         Verb::Show(args) => verbs::show::run(cli, args),
+        Verb::Stats(args) => verbs::stats::run(cli, args),
         Verb::Status(args) => verbs::status::run(cli, args),
         Verb::Sync(args) => verbs::sync::run(cli, args),
         Verb::Undo(args) => verbs::undo::run(cli, args),

@@ -40,6 +40,7 @@
 pub mod api;
 mod core;
 mod error;
+pub mod evidence;
 mod host;
 pub mod profiles;
 mod protocol;

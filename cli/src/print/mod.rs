@@ -3,12 +3,14 @@
 mod clean;
 mod colour;
 mod progress;
+mod state;
 mod table;
 mod units;
 
 pub(crate) use clean::{clean, first_line};
 pub(crate) use colour::{bold, dim, green, red, yellow};
 pub(crate) use progress::Progress;
+pub(crate) use state::state;
 pub(crate) use table::Table;
 pub(crate) use units::{bytes, count, parse_time, short, time};
 

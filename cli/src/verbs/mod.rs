@@ -20,6 +20,7 @@ pub(crate) mod project;
 pub(crate) mod rollback;
 pub(crate) mod rpc;
 pub(crate) mod show;
+pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod sync;
 pub(crate) mod undo;

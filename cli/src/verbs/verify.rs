@@ -2,20 +2,23 @@
 
 use crate::Answer;
 use crate::args::{Cli, Verify};
-use crate::print::{Progress, clean, count, green, line, red, short, yellow};
+use crate::print::{Progress, clean, count, exact, line, red, short, state, yellow};
 use crate::reach::Reach;
 use recount::{Error, api};
-use serde_json::json;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
+    let against = known(&args.against)?;
     let reach = Reach::open(cli)?;
     match &args.session {
         Some(session) => {
             let ask = api::Verify {
                 session: session.clone(),
+                against,
             };
             let people = |verified: &api::Verified| {
                 print(verified);
+                verified.against.iter().for_each(held);
                 verdict(verified.state)
             };
             reach.tell(
@@ -25,19 +28,63 @@ pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
                 |verified: &api::Verified| verdict(verified.state),
             )
         }
-        None => whole(cli, &reach),
+        None => {
+            let only_heads = args.heads.as_deref() == Some(Path::new("-"));
+            let answer = whole(cli, &reach, against, only_heads)?;
+            if let Some(path) = &args.heads {
+                keep(cli, &reach, path)?;
+            }
+            Ok(answer)
+        }
     }
 }
 
-/// The whole directory; in this process with a progress bar.
-fn whole(cli: &Cli, reach: &Reach) -> crate::Outcome {
+/// What the files say that sessions held.
+fn known(paths: &[PathBuf]) -> Result<Vec<api::Head>, Error> {
+    let mut known = Vec::new();
+    for path in paths {
+        let bytes = std::fs::read(path).map_err(|cause| {
+            Error::from(cause)
+                .with_field("against")
+                .with_next("check the path")
+        })?;
+        known.extend(recount::evidence::read(&bytes)?);
+    }
+    Ok(known)
+}
+
+/// Writes what the sessions end in.
+fn keep(cli: &Cli, reach: &Reach, path: &Path) -> Result<(), Error> {
+    let report: api::HeadsReport = reach.ask("v1.heads", &api::Heads::default())?;
+    let text = recount::evidence::write(&report);
+    if path.as_os_str() == "-" {
+        exact(&text);
+        return Ok(());
+    }
+    std::fs::write(path, text)?;
+    if !cli.json {
+        line(&format!(
+            "{} heads written to {}; keep them on another disk",
+            count(report.heads.len() as u64),
+            clean(&path.display().to_string())
+        ));
+    }
+    Ok(())
+}
+
+/// The whole directory; in this process with a progress bar. With `only_heads` nothing else goes to standard output.
+fn whole(cli: &Cli, reach: &Reach, against: Vec<api::Head>, only_heads: bool) -> crate::Outcome {
+    let ask = api::VerifyAll { against };
     let verified: api::DirectoryVerified = match reach.handle().local() {
-        None => reach.ask("v1.verify", &json!({}))?,
+        None => reach.ask("v1.verify", &ask)?,
         Some(engine) => {
             let bar = Progress::new("verify");
-            engine.verify_with(&mut |done, all| bar.at(done, all))?
+            engine.verify_with(&ask, &mut |done, all| bar.at(done, all))?
         }
     };
+    if only_heads {
+        return Ok(verdict(verified.state));
+    }
     if cli.json {
         line(
             &serde_json::to_string(&verified).map_err(|cause| {
@@ -46,6 +93,7 @@ fn whole(cli: &Cli, reach: &Reach) -> crate::Outcome {
         );
     } else {
         verified.sessions.iter().for_each(print);
+        verified.against.iter().for_each(held);
         verified
             .problems
             .iter()
@@ -55,21 +103,37 @@ fn whole(cli: &Cli, reach: &Reach) -> crate::Outcome {
     Ok(verdict(verified.state))
 }
 
+/// How a session stands to what was known of it.
+fn held(against: &api::Against) {
+    let session = clean(&against.session);
+    let agrees = against
+        .agrees
+        .map_or_else(String::new, |seq| format!("; the same up to event {seq}"));
+    let (known, found) = (against.head, against.found);
+    let now = found.map_or_else(
+        || "it is not there".to_owned(),
+        |head| format!("it ends at {head}"),
+    );
+    line(&match against.standing {
+        api::Standing::Holds => format!("{session}: what was known up to event {known} is there"),
+        api::Standing::Pruned => format!("{session}: was forgotten on purpose"),
+        api::Standing::Truncated => red(&format!(
+            "{session}: truncated: event {known} was known, {now}{agrees}"
+        )),
+        api::Standing::Damaged => red(&format!(
+            "{session}: event {known} was known and is damaged{agrees}"
+        )),
+        api::Standing::Differs => red(&format!(
+            "{session}: another history: event {known} is not the one that was known{agrees}"
+        )),
+    });
+}
+
 fn verdict(state: api::State) -> Answer {
     if matches!(state, api::State::Clean | api::State::Erased) {
         Answer::Yes
     } else {
         Answer::No
-    }
-}
-
-fn state(state: api::State) -> String {
-    match state {
-        api::State::Clean => green("clean"),
-        api::State::Erased => green("erased with receipts"),
-        api::State::Torn => yellow("torn"),
-        api::State::Truncated => red("truncated"),
-        api::State::Damaged => red("damaged"),
     }
 }
 

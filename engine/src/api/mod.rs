@@ -9,13 +9,14 @@ mod open;
 mod prompt;
 mod query;
 mod travel;
+mod upkeep;
 mod write;
 
 pub use cut::{At, Spec, To};
 pub use import::{Export, Exported, Import, Imported, ImportedSession, Note};
 pub use open::{
     Cut, Damaged, DirectoryVerified, Hello, Limits, List, Listed, Open, OpenCall, Opened,
-    Recovered, SessionLine, Skipped, State, Verified, Verify,
+    Recovered, SessionLine, Skipped, State, Verified, Verify, VerifyAll,
 };
 pub use prompt::{
     As, Changed, Impossible, Large, Outcome, Piece, Prepare, Prepared, Project, Projected, Repair,
@@ -26,4 +27,8 @@ pub use query::{
     Log, LogPage, Shown, Side, Spent, Status, StatusReport,
 };
 pub use travel::{Checkpoint, Checkpointed, Fork, Forked, Rollback, RolledBack, Undo, Undone};
+pub use upkeep::{
+    Against, Backlog, DiskUse, Found, Head, Heads, HeadsReport, SessionSize, Standing, Stats,
+    StatsReport, StoreLine, Syncs,
+};
 pub use write::{Append, Appended, Durability, Interrupt, Interrupted, Sync, Synced};

@@ -1,6 +1,6 @@
 //! Opening, listing, verifying; what the engine says of itself.
 
-use super::Spec;
+use super::{Against, Head, Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -76,6 +76,8 @@ pub enum State {
     Truncated,
     /// Bytes inside are damaged.
     Damaged,
+    /// The history is another one than what was known of it says; only where it was held against something.
+    Replaced,
 }
 
 /// What was cut off the end.
@@ -143,13 +145,25 @@ pub struct OpenCall {
     pub since: u64,
 }
 
-/// `v1.session.verify`; without a session it is `v1.verify`.
+/// `v1.session.verify`; without a session it is `v1.verify`, see [`VerifyAll`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {
     /// The session.
     #[serde(alias = "session_id")]
     pub session: String,
+    /// What was known of it; heads of other sessions are passed over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<Head>,
+}
+
+/// `v1.verify`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerifyAll {
+    /// What was known of the sessions; of one session several heads may be given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<Head>,
 }
 
 /// What a check of one session found.
@@ -159,6 +173,9 @@ pub struct Verified {
     pub session: String,
     /// The worst of it.
     pub state: State,
+    /// The newest position.
+    #[serde(default)]
+    pub head: u64,
     /// Events read.
     pub events: u64,
     /// Digest of the newest record: what the whole chain ends in.
@@ -179,6 +196,9 @@ pub struct Verified {
     /// What else does not hold, in words, facts last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// How it stands to what was known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
 }
 
 /// What a check of the whole directory found.
@@ -197,6 +217,9 @@ pub struct DirectoryVerified {
     /// What does not hold and belongs to no session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// How the sessions stand to what was known of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<Against>,
 }
 
 /// `v1.sessions.list`.

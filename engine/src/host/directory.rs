@@ -37,7 +37,7 @@ pub(crate) struct Directory {
     pub(crate) key: [u8; 32],
     pub(crate) recovered: Recovered,
     log: Mutex<Option<Arc<Wal>>>,
-    slots: Mutex<HashMap<String, Arc<Slot>>>,
+    pub(crate) slots: Mutex<HashMap<String, Arc<Slot>>>,
     pub(crate) names: Mutex<HashMap<StreamId, Named>>,
     salts: AtomicU64,
     clock: AtomicU64,

@@ -1,5 +1,6 @@
 //! The shell around the core: it does the I/O, with a blocking and an async face.
 
+mod against;
 mod append;
 mod ask;
 mod changed;
@@ -21,6 +22,7 @@ mod prompt;
 mod query;
 mod report;
 mod session;
+mod stats;
 mod stream;
 mod tasks;
 mod travel;

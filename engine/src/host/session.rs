@@ -205,6 +205,7 @@ impl Session {
     pub fn verify(&self) -> Result<api::Verified, Error> {
         self.engine.verify_session(&api::Verify {
             session: self.name.clone(),
+            ..Default::default()
         })
     }
 

@@ -7,7 +7,7 @@ use super::directory::Directory;
 use super::engine::Engine;
 use super::load::{Read, no_session};
 use super::prepare::PROFILE_USED;
-use super::{changed, report, stream};
+use super::{against, changed, report, stream};
 use crate::core::{Core, Keys, profile_of};
 use crate::{Error, api};
 use recount_events::{Body, Event, Held, Issued, Profile, Seq, Text, raw};
@@ -35,7 +35,27 @@ impl Engine {
         super::directory::check_name(&ask.session)?;
         let dir = &*self.inner;
         let log = dir.log()?;
-        session(dir, &log, &ask.session, dir.stream(&ask.session))
+        let known: Vec<api::Head> = ask
+            .against
+            .iter()
+            .filter(|head| head.session == ask.session)
+            .cloned()
+            .collect();
+        let against = against::hold(dir, &log, &known)?.pop();
+        let id = dir.stream(&ask.session);
+        let mut found = match &against {
+            // Nothing is left of it to be read, and that is the answer.
+            Some(known) if known.found.is_none() => api::Verified {
+                session: ask.session.clone(),
+                ..api::Verified::default()
+            },
+            _ => session(dir, &log, &ask.session, id)?,
+        };
+        if let Some(against) = &against {
+            found.state = found.state.max(against::state(against.standing));
+        }
+        found.against = against;
+        Ok(found)
     }
 
     /// Checks the whole directory: every session, and the log's own account of itself.
@@ -43,20 +63,25 @@ impl Engine {
     /// # Errors
     /// `io`.
     pub fn verify(&self) -> Result<api::DirectoryVerified, Error> {
-        self.verify_with(&mut |_, _| {})
+        self.verify_with(&api::VerifyAll::default(), &mut |_, _| {})
     }
 
-    /// The same; `progress` hears of the sessions done and of all.
+    /// The same, held against what was known; `progress` hears of the sessions done and of all.
     ///
     /// # Errors
-    /// `io`.
+    /// `io`; `invalid` for a name or a digest that cannot be one.
     pub fn verify_with(
         &self,
+        ask: &api::VerifyAll,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<api::DirectoryVerified, Error> {
         let dir = &*self.inner;
         let log = dir.log()?;
         let mut whole = super::whole::directory(dir, &log)?;
+        whole.against = against::hold(dir, &log, &ask.against)?;
+        for known in &whole.against {
+            whole.state = whole.state.max(against::state(known.standing));
+        }
         let streams = log.streams();
         for (done, info) in streams.iter().enumerate() {
             progress(done as u64, streams.len() as u64);
@@ -78,6 +103,7 @@ fn session(dir: &Directory, log: &Wal, name: &str, id: StreamId) -> Result<api::
     let recovered = report::recovered(&dir.recovered, id);
     let found = api::Verified {
         session: name.to_owned(),
+        head,
         state: recovered.state,
         cut: recovered.cut,
         damaged: recovered.damaged,

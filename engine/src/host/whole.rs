@@ -60,6 +60,7 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
             .max(erased)
             .max(missing),
         sessions: Vec::new(),
+        against: Vec::new(),
         cut: cut.map(|bytes| api::Cut { bytes, after: None }),
         rebuilt: rebuilt.or_else(|| dir.recovered.rebuilt.clone()),
         problems: problems(&found)

@@ -27,9 +27,11 @@ pub const METHODS: &[&str] = &[
     "v1.session.log",
     "v1.session.verify",
     "v1.verify",
+    "v1.heads",
     "v1.session.export",
     "v1.import",
     "v1.sessions.list",
+    "v1.stats",
 ];
 
 /// The function of a method.
@@ -57,10 +59,16 @@ pub(super) fn find(method: &str) -> Option<Answer> {
         "v1.session.verify" => {
             |engine, ask| run(ask, |ask: api::Verify| engine.verify_session(&ask))
         }
-        "v1.verify" => |engine, ask| bare(ask, || engine.verify()),
+        "v1.verify" => |engine, ask| {
+            run(ask, |ask: api::VerifyAll| {
+                engine.verify_with(&ask, &mut |_, _| {})
+            })
+        },
+        "v1.heads" => |engine, ask| run(ask, |ask: api::Heads| engine.heads(&ask)),
         "v1.session.export" => |engine, ask| run(ask, |ask: api::Export| engine.export(&ask)),
         "v1.import" => |engine, ask| run(ask, |ask: api::Import| engine.import(&ask)),
         "v1.sessions.list" => |engine, ask| run(ask, |ask: api::List| engine.list(&ask)),
+        "v1.stats" => |engine, ask| run(ask, |ask: api::Stats| engine.stats(&ask)),
         _ => return None,
     })
 }

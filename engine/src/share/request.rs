@@ -41,7 +41,9 @@ const READING: &[&str] = &[
     "v1.session.log",
     "v1.session.verify",
     "v1.verify",
+    "v1.heads",
     "v1.sessions.list",
+    "v1.stats",
 ];
 
 /// The line may be sent again after its holder died: it changes nothing, carries a key, or does the same twice.

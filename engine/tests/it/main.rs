@@ -16,4 +16,5 @@ mod prompts;
 mod protocol;
 mod replay;
 mod travel;
+mod upkeep;
 mod verify;

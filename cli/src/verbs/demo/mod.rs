@@ -21,6 +21,7 @@ pub(crate) fn run(cli: &Cli, args: &Demo) -> crate::Outcome {
         .unwrap_or_else(|| scratch.path.join("data"));
     let here = Cli {
         data: Some(data),
+        segment_bytes: None,
         json: false,
         segment_bytes: None,
         verb: crate::args::Verb::Hello,

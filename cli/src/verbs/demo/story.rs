@@ -164,6 +164,7 @@ fn verify(reach: &Reach, session: &str) -> Result<(), Error> {
         "v1.session.verify",
         &api::Verify {
             session: session.to_owned(),
+            ..api::Verify::default()
         },
     )?;
     line("");

@@ -1,0 +1,212 @@
+//! Upkeep of a directory: sizes and counters, heads to keep elsewhere, forgetting of sessions.
+
+use super::{Cut, State};
+use serde::{Deserialize, Serialize};
+
+/// `v1.stats`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stats {
+    /// Also the size of each session: reads the bodies of the whole log.
+    #[serde(default)]
+    pub sessions: bool,
+    /// Only sessions whose names begin so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// At most so many sessions, the largest; default 1,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+/// The answer to [`Stats`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct StatsReport {
+    /// The data directory.
+    pub directory: String,
+    /// Sessions in it.
+    pub sessions: u64,
+    /// Positions that were given and are durable, what damage took included.
+    pub events: u64,
+    /// Sessions in memory.
+    pub in_memory: u64,
+    /// Bytes on disk.
+    pub disk: DiskUse,
+    /// What is accepted and not durable yet.
+    pub backlog: Backlog,
+    /// Syncs since this process opened the directory.
+    pub syncs: Syncs,
+    /// The event store behind the segments.
+    pub store: StoreLine,
+    /// What this process found when it opened the directory.
+    pub recovered: Found,
+    /// Each session, the largest first; only when asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_session: Vec<SessionSize>,
+}
+
+/// Bytes on disk, by what they are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskUse {
+    /// All of it.
+    pub total: u64,
+    /// Segments, as they lie on disk.
+    pub segments: u64,
+    /// Number of segments.
+    pub segment_files: u64,
+    /// Bytes of the segments before compression.
+    pub segments_raw: u64,
+    /// The directory's key.
+    pub key: u64,
+    /// The event store; derived.
+    pub store: u64,
+    /// State checkpoints; derived.
+    pub states: u64,
+    /// Prompt bodies that were written to files.
+    pub out: u64,
+    /// Everything else.
+    pub other: u64,
+}
+
+/// What waits for the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backlog {
+    /// Batches that are accepted and not durable.
+    pub batches: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Bytes that wait to be taken in by the event store.
+    pub store_bytes: u64,
+}
+
+/// Syncs that returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Syncs {
+    /// How many.
+    pub count: u64,
+    /// Time in all of them, in microseconds.
+    pub micros: u64,
+    /// The longest one, in microseconds.
+    pub slowest_micros: u64,
+}
+
+/// How the event store stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreLine {
+    /// `comparing`, `rebuilding`, `ready`, `off`, `closed`, or `none` when the directory is used without one.
+    pub state: String,
+    /// Why it is rebuilt or off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Records compared or filled in by what is being done.
+    pub done: u64,
+    /// Records there are in all, as far as known.
+    pub total: u64,
+}
+
+/// What opening a directory found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The worst of it.
+    pub state: State,
+    /// The last writer closed the log.
+    pub closed: bool,
+    /// What was cut off the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    /// Stretches of damage.
+    pub damaged: u64,
+    /// Positions that damage took.
+    pub lost: u64,
+    /// Why the event store was built again, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuilt: Option<String>,
+    /// The directory's key was made again from a segment.
+    #[serde(default)]
+    pub key_restored: bool,
+}
+
+/// The size of one session: of its own records, without what a fork inherits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionSize {
+    /// Its name.
+    pub session: String,
+    /// Its newest position.
+    pub head: u64,
+    /// Time of its newest event, in ms.
+    pub at: u64,
+    /// Its own events that can be read.
+    pub events: u64,
+    /// Bytes of their bodies.
+    pub bodies: u64,
+    /// Their contents: texts, results, pictures.
+    pub contents: u64,
+    /// Bytes of the contents.
+    pub content_bytes: u64,
+    /// Positions that damage took.
+    pub lost: u64,
+    /// The first position that is not durable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_durable_since: Option<u64>,
+}
+
+/// `v1.heads`: what the sessions end in, to be kept elsewhere as evidence.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heads {
+    /// Only names that begin so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+}
+
+/// The answer to [`Heads`]: all of it is durable.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct HeadsReport {
+    /// The sessions by name.
+    pub heads: Vec<Head>,
+}
+
+/// A position of a session and the digest of its record, which covers everything before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The session.
+    pub session: String,
+    /// The position.
+    pub head: u64,
+    /// The record digest there: 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// How a session stands to what was known of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The record is there, and is the same one.
+    #[default]
+    Holds,
+    /// The log says that the session was forgotten on purpose.
+    Pruned,
+    /// The session, or its end, is not there.
+    Truncated,
+    /// The record was damaged; what stands around it does not contradict.
+    Damaged,
+    /// Another record stands there: the history is another one.
+    Differs,
+}
+
+/// A session held against what was known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Against {
+    /// The session.
+    pub session: String,
+    /// The newest position that was known.
+    pub head: u64,
+    /// How it stands.
+    pub standing: Standing,
+    /// Its newest position now; none when it is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<u64>,
+    /// The newest position that was known and is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agrees: Option<u64>,
+}
