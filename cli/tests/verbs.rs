@@ -61,6 +61,8 @@ fn every_verb_that_reads_is_calm_and_says_something() {
         &["project", "s", "--pieces"],
         &["verify"],
         &["verify", "s"],
+        &["stats"],
+        &["stats", "--sessions"],
         &["hello"],
         &["open", "s"],
         &["sync", "s"],

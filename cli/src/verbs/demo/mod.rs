@@ -23,7 +23,6 @@ pub(crate) fn run(cli: &Cli, args: &Demo) -> crate::Outcome {
         data: Some(data),
         segment_bytes: None,
         json: false,
-        segment_bytes: None,
         verb: crate::args::Verb::Hello,
     };
     let transcript = match &args.transcript {
