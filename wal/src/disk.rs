@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use real::RealDisk;
-pub use simulated::{Fault, Operation, SimulatedDisk, Survival};
+pub use simulated::{Crash, Fault, Journal, Operation, Plan, SimulatedDisk, Survival, View};
 
 /// Whether a file is opened to be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
