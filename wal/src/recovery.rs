@@ -167,20 +167,15 @@ impl Findings {
     fn take(&mut self, segment: &Opened, standing: Standing, depth: Depth) -> io::Result<()> {
         let length = segment.file.len()?;
         self.bytes = self.bytes.saturating_add(length);
-        if segment.header.is_none() && standing != Standing::Ended(0) && length > HEADER {
-            let hole = Damage {
-                lost: None,
-                segment: segment.number,
-                offset: 0,
-                bytes: HEADER,
-            };
-            self.recovered.damaged.push(hole);
-        }
         let keys = self.keys;
         let footer = match standing {
             Standing::Ended(_) => None,
             _ => segment.source(&keys).footer()?,
         };
+        let made = footer.is_some() || !matches!(standing, Standing::Last | Standing::Ended(0));
+        if made && length > HEADER {
+            self.header(segment);
+        }
         let Some((at, parts)) = footer else {
             return self.scanned(segment, standing, length, None);
         };
@@ -238,10 +233,26 @@ impl Findings {
         self.last = judged.last.or(self.last);
         self.recovered.closed = judged.closed || standing == Standing::Sealed;
         if standing == Standing::Last {
+            // Without a later group the making itself may not have been synced: then it is no more than torn.
+            if judged.synced > HEADER {
+                self.header(segment);
+            }
             self.tail(segment, &judged, length);
         }
         self.index.merge(segment.number, judged.parts);
         Ok(())
+    }
+
+    /// Reports a header that cannot be read although it was durable.
+    fn header(&mut self, segment: &Opened) {
+        if segment.header.is_none() {
+            self.recovered.damaged.push(Damage {
+                lost: None,
+                segment: segment.number,
+                offset: 0,
+                bytes: HEADER,
+            });
+        }
     }
 
     fn controls(&mut self, scan: &Scan, end: u64) {

@@ -18,6 +18,8 @@ pub(crate) struct Judged {
     pub(crate) parts: Parts,
     /// Where the next frame goes.
     pub(crate) end: u64,
+    /// Up to where later groups say that it was durable.
+    pub(crate) synced: u64,
     /// Bytes behind `end` that are no zeros: torn, or damaged at the tail.
     pub(crate) cut: u64,
     /// Streams that had records in what is cut, and the first seq of each.
@@ -46,6 +48,7 @@ pub(crate) fn judge(scan: &Scan, synced: u64) -> Judged {
         .unwrap_or((&scan.items, &[]));
     let mut judged = Judged {
         end,
+        synced,
         ..Judged::default()
     };
     judged.cut = gone.last().map_or(0, |item| {
