@@ -205,11 +205,18 @@ fn clocks_are_read_at_the_border_only() {
 
 #[test]
 fn the_async_runtime_stays_at_the_border() {
-    let offenders: Vec<_> = ["events", "cline", "wal", "projections", "policies", "transcripts"]
-        .iter()
-        .filter(|folder| dependencies(folder).iter().any(|name| name == "tokio"))
-        .map(|folder| (*folder).to_owned())
-        .collect();
+    let offenders: Vec<_> = [
+        "events",
+        "cline",
+        "wal",
+        "projections",
+        "policies",
+        "transcripts",
+    ]
+    .iter()
+    .filter(|folder| dependencies(folder).iter().any(|name| name == "tokio"))
+    .map(|folder| (*folder).to_owned())
+    .collect();
     none(
         "tokio is for the engine's async face, sharing and the command line",
         &offenders,
