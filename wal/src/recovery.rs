@@ -4,14 +4,14 @@
 //! - Sealed segments are known by their footers, others by a scan.
 
 mod report;
+mod standing;
 mod survey;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use crate::error::OpenError;
-use crate::format::control::{CutBody, Erasing, Opening};
+use crate::format::control::{CutBody, Erasing};
 use crate::format::footer::Parts;
 use crate::format::head::FrameKind;
 use crate::format::{HEADER, Keys, segment_name};
@@ -22,6 +22,7 @@ use crate::segment::judge::{Judged, judge};
 use crate::segment::scan::{Scan, scan};
 use crate::segment::source::Source;
 use crate::segment::window::Window;
+use standing::{Row, Standing};
 pub(crate) use survey::{Opened, Survey, survey};
 
 /// The last segment, when it can be written on.
@@ -32,6 +33,9 @@ pub(crate) struct Tail {
     pub(crate) parts: Parts,
     /// Whether the file is longer than what counts.
     pub(crate) longer: bool,
+    /// Whether it is not written on: its header is lost, or segments behind it were begun and never finished, which only the
+    /// opening of a new one can name.
+    pub(crate) left: bool,
 }
 
 /// What the segments hold.
@@ -91,54 +95,26 @@ pub(crate) fn find(survey: Survey, key: [u8; 32], depth: Depth) -> Result<Findin
     findings.key_file_missing = key_file_missing;
     findings.recovered.key_restored = key_file_missing;
     findings.segments = segments.len() as u64;
-    let ends = ends(&segments, &findings.keys).map_err(OpenError::io("read openings"))?;
-    let last = segments.last().map(|segment| segment.number);
+    let row = Row::of(&segments, &findings.keys).map_err(OpenError::io("read openings"))?;
     for segment in &segments {
         let until = depth
             .until()
             .filter(|until| until.segment == segment.number)
             .map(|until| until.offset);
-        let end = ends.get(&segment.number).copied().or(until);
-        let neighbour = if last == Some(segment.number) {
-            Standing::Last
-        } else {
-            Standing::Cut
-        };
-        let standing = end.map_or(neighbour, Standing::Ended);
         findings
-            .take(segment, standing, depth)
+            .take(segment, row.standing(segment.number, until), depth)
             .map_err(OpenError::io(segment_name(segment.number)))?;
     }
-    findings.missing(&segments);
+    findings.missing(&segments, &row);
+    let vanished = row.vanished(&segments).into_iter();
+    findings.unended.extend(vanished.map(|number| (number, 0)));
+    if let Some(tail) = &mut findings.tail {
+        tail.left |= !findings.unended.is_empty();
+    }
+    let last = segments.last().map(|segment| segment.number);
     findings.next_number = last.map_or(0, |last| last.saturating_add(1));
     findings.report();
     Ok(findings)
-}
-
-/// What is known of a segment before it is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    /// It counts up to an offset, all of which was durable.
-    Ended(u64),
-    /// Its footer stands: all of it was durable.
-    Sealed,
-    /// Another segment follows, and nothing says where this one ended: its end is missing.
-    Cut,
-    /// The last one: it may have a group that was never acknowledged.
-    Last,
-}
-
-/// Up to where segments count, as later openings say.
-fn ends(segments: &[Opened], keys: &Keys) -> io::Result<BTreeMap<u64, u64>> {
-    let mut ends = BTreeMap::new();
-    for segment in segments {
-        let frame = segment.source(keys).frame(HEADER)?;
-        let opening = frame.filter(|frame| frame.head.frame == FrameKind::Opening);
-        if let Some(opening) = opening.and_then(|frame| Opening::decode(&frame.body)) {
-            ends.extend(opening.ends);
-        }
-    }
-    Ok(ends)
 }
 
 impl Findings {
@@ -172,7 +148,7 @@ impl Findings {
             Standing::Ended(_) => None,
             _ => segment.source(&keys).footer()?,
         };
-        let made = footer.is_some() || !matches!(standing, Standing::Last | Standing::Ended(0));
+        let made = footer.is_some() || matches!(standing, Standing::Ended(1..) | Standing::Cut);
         if made && length > HEADER {
             self.header(segment);
         }
@@ -202,7 +178,7 @@ impl Findings {
         let (limit, synced) = match standing {
             Standing::Ended(end) => (end, u64::MAX),
             Standing::Sealed | Standing::Cut => (u64::MAX, u64::MAX),
-            Standing::Last => (u64::MAX, 0),
+            Standing::Last | Standing::Unmade => (u64::MAX, 0),
         };
         let window = Window::new(Arc::clone(&segment.file))?;
         let scan = scan(
@@ -232,7 +208,7 @@ impl Findings {
         self.group = self.group.max(judged.group);
         self.last = judged.last.or(self.last);
         self.recovered.closed = judged.closed || standing == Standing::Sealed;
-        if standing == Standing::Last {
+        if matches!(standing, Standing::Last | Standing::Unmade) {
             // Without a later group the making itself may not have been synced: then it is no more than torn.
             if judged.synced > HEADER {
                 self.header(segment);
@@ -278,17 +254,16 @@ impl Findings {
                 .map(|(stream, first)| (*stream, self.kept_before(*stream, *first)));
             let bytes = if judged.cut > 0 { judged.cut } else { length };
             let offset = judged.end.min(length);
-            self.recovered.cut = Some(Cut {
+            // What is cut in the last segment that was made tells more than an unmade one behind it.
+            self.recovered.cut.get_or_insert(Cut {
                 segment: segment.number,
                 offset,
                 bytes,
                 after: after.collect(),
             });
         }
-        if segment.header.is_none() || empty {
-            // A segment whose making was interrupted, or that cannot say whose it is, is not written on.
-            self.unended
-                .push((segment.number, if empty { 0 } else { judged.end }));
+        if empty {
+            self.unended.push((segment.number, 0));
             return;
         }
         let parts = judged.parts.clone();
@@ -297,6 +272,7 @@ impl Findings {
             end: judged.end,
             parts,
             longer: length > judged.end,
+            left: segment.header.is_none(),
         });
     }
 

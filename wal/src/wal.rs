@@ -149,10 +149,9 @@ impl Wal {
         let survey = survey(disk.as_ref())?;
         let fresh = survey.key.is_none();
         let key = survey.key.map_or_else(key::random, Ok)?;
-        if fresh {
-            disk.create_dir(SEGMENTS)
-                .map_err(OpenError::io("make the folder of segments"))?;
-        }
+        // The key's name may have survived a crash that the folder's did not.
+        disk.create_dir(SEGMENTS)
+            .map_err(OpenError::io("make the folder of segments"))?;
         if fresh || survey.key_file_missing {
             key::store(disk.as_ref(), &key)?;
         }

@@ -113,9 +113,11 @@ impl Writer {
         }
     }
 
-    /// Goes on in a segment that was found; what stands behind its end is cut first. If that fails, a new segment is begun instead.
+    /// Goes on in a segment that was found; what stands behind its end is cut first. If that fails, or it is to be left, a new
+    /// segment is begun instead, which says where this one ends: also then it is made durable first.
     pub(crate) fn resume(&mut self, tail: Tail) {
         match self.reopen(&tail) {
+            Ok(_) if tail.left => self.unended.push((tail.number, tail.end)),
             Ok(file) => {
                 self.current = Some(Current {
                     number: tail.number,
@@ -142,7 +144,7 @@ impl Writer {
 
     fn reopen(&self, tail: &Tail) -> io::Result<Arc<dyn SegmentFile>> {
         let file = self.disk.open(&segment_name(tail.number), Access::Write)?;
-        if tail.longer {
+        if tail.longer && !tail.left {
             file.truncate(tail.end)?;
         }
         // What was read may have come from memory, names as well: what is served from now on must be durable.

@@ -1,19 +1,20 @@
 //! What was found, put into words.
 
+use super::standing::Row;
 use super::{Findings, Opened};
 use crate::record::StreamId;
 use crate::recovered::{Damage, State};
 
 impl Findings {
-    pub(super) fn missing(&mut self, segments: &[Opened]) {
+    pub(super) fn missing(&mut self, segments: &[Opened], row: &Row) {
         let numbers: Vec<u64> = segments.iter().map(|segment| segment.number).collect();
         for pair in numbers.windows(2) {
             if let [before, after] = pair
-                && after - before > 1
+                && let Some(missing) = row.missing(*before, *after)
             {
                 self.recovered.damaged.push(Damage {
                     lost: None,
-                    segment: before + 1,
+                    segment: missing,
                     offset: 0,
                     bytes: 0,
                 });
