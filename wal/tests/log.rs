@@ -211,3 +211,20 @@ fn limits_are_checked_before_anything_is_written() {
     ));
     assert_eq!(wal.heads(stream(1)), None);
 }
+
+/// A crash right after the key was made may leave it alone in its directory.
+#[test]
+fn a_key_without_a_folder_of_segments_is_a_log_that_can_be_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let (wal, _) = Wal::open(directory.path(), Options::default()).unwrap();
+    let key = wal.key();
+    wal.close().unwrap();
+    std::fs::remove_dir_all(directory.path().join("segments")).unwrap();
+
+    let (wal, recovered) = Wal::open(directory.path(), Options::default()).unwrap();
+    assert_eq!((recovered.state, wal.key()), (State::Clean, key));
+    append(&wal, stream(1), 0, 3);
+    wal.close().unwrap();
+    let (wal, _) = Wal::open(directory.path(), Options::default()).unwrap();
+    assert_eq!(seqs(&wal, stream(1)), [0, 1, 2]);
+}
