@@ -4,6 +4,7 @@
 //! - Whoever holds the writer drains the queue in order; so the order of admission is the order on disk.
 //! - A synced append commits inline when the writer is free; otherwise the writer's thread does, and many share a sync.
 
+mod lost;
 mod rounds;
 
 use std::collections::VecDeque;
@@ -21,6 +22,7 @@ use crate::limits;
 use crate::queue::{Before, Outcome, Pending, batch_bytes};
 use crate::read::Handles;
 use crate::record::{Batch, Class, Receipt, RecordDigest, StreamId};
+use crate::recovered::Damage;
 use crate::stats::Counters;
 use crate::verify::Known;
 use crate::writer::Writer;
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     backlog_limit: u64,
     followers: Mutex<Vec<Arc<dyn Follower>>>,
+    /// What the store proved to be lost since the log was opened.
+    proven: Mutex<Vec<Damage>>,
 }
 
 impl Shared {
@@ -80,7 +84,13 @@ impl Shared {
             closing: AtomicBool::new(false),
             backlog_limit,
             followers: Mutex::new(Vec::new()),
+            proven: Mutex::default(),
         }
+    }
+
+    /// What was proven to be lost at the ends of streams since the log was opened.
+    pub(crate) fn proven(&self) -> MutexGuard<'_, Vec<Damage>> {
+        self.proven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn index(&self) -> Result<MutexGuard<'_, Index>, AppendError> {

@@ -14,6 +14,7 @@ use crate::format::frame::Frame;
 use crate::format::head::FrameKind;
 use crate::index::{Index, Stream};
 use crate::record::{Place, Record, StreamId, StreamInfo};
+use crate::recovered::KnownHead;
 use crate::segment::source::Source;
 use crate::segment::window::Window;
 use crate::store::{Segments, SourceError, VisitRecord};
@@ -33,6 +34,15 @@ impl Segments for Feed {
 
     fn durable(&self, stream: StreamId) -> Option<u64> {
         self.0.look().streams.get(&stream)?.durable
+    }
+
+    fn ahead(&self, known: &[KnownHead]) {
+        match self.0.hold_against(known) {
+            Ok(lost) => self.0.proven().extend(lost),
+            Err(error) => {
+                tracing::warn!(%error, "what the store knows to be lost was not taken in")
+            }
+        }
     }
 
     fn read(

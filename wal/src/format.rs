@@ -12,6 +12,7 @@ pub(crate) mod footer;
 pub(crate) mod frame;
 pub(crate) mod head;
 pub(crate) mod header;
+pub(crate) mod lost;
 
 /// The version of the format that this code writes, and the newest that it reads.
 pub const VERSION: u16 = 1;

@@ -36,7 +36,7 @@ pub use forget::{ForgetError, Forgotten, OnDamage};
 pub use limits::MAX_BATCH;
 pub use reader::Reader;
 pub use record::*;
-pub use recovered::{Cut, Damage, Recovered, State};
+pub use recovered::{Cut, Damage, KnownHead, Recovered, State};
 pub use stats::Stats;
 pub use verify::{ContentAt, Verification};
 pub use wal::{Options, Wal};

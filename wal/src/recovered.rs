@@ -1,6 +1,6 @@
 //! What an open found: the report, in the words of the protocol.
 
-use crate::record::StreamId;
+use crate::record::{RecordDigest, StreamId};
 use crate::store::Span;
 
 /// The worst that was found, from good to bad.
@@ -39,8 +39,34 @@ pub struct Damage {
     pub segment: u64,
     /// Where the damaged bytes begin.
     pub offset: u64,
-    /// How many bytes are damaged; 0 when a whole segment is missing.
+    /// How many bytes are damaged; 0 when what is lost is not there at all: the end of a segment, or a whole one.
     pub bytes: u64,
+}
+
+impl Damage {
+    /// Bytes that nobody can read are damage; bytes that are not there were cut off.
+    pub(crate) fn state(&self) -> State {
+        if self.bytes == 0 {
+            State::Truncated
+        } else {
+            State::Damaged
+        }
+    }
+}
+
+/// How far a stream is known to have reached by somebody other than the segments: the store, or a head that was exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownHead {
+    /// The stream.
+    pub stream: StreamId,
+    /// Its first seq; used only when the segments do not know the stream.
+    pub begin: u64,
+    /// The last seq that was durable.
+    pub last: u64,
+    /// The time of that record; 0 when it is not known.
+    pub time: u64,
+    /// The digest of that record; zeros when it is not known.
+    pub digest: RecordDigest,
 }
 
 /// What an open found and did.
@@ -58,6 +84,9 @@ pub struct Recovered {
     pub rebuilt: Option<String>,
     /// Records that damage took from the segments and that the store still serves; they are in `damaged` all the same.
     pub salvaged: Vec<Span>,
+    /// Why nothing but the segments themselves could say whether their end is missing; none when the store was asked, or
+    /// the log was opened without one.
+    pub no_evidence: Option<String>,
     /// Whether the directory's key was made again from a segment.
     pub key_restored: bool,
 }

@@ -14,7 +14,7 @@ use crate::follow::Follower;
 use crate::read::{self, Entries};
 use crate::record::{ContentPlace, Entry, Record, Stored, StreamId};
 use crate::recovered::{Damage, Recovered, State};
-use crate::store::{EventLog, Part, StoreOptions};
+use crate::store::{EventLog, Part, StoreOptions, StoreState};
 use crate::verify::ContentAt;
 
 /// Tells the store of commits.
@@ -44,12 +44,15 @@ pub(crate) fn start(
 ) -> Arc<EventLog> {
     let derived = blake3::derive_key(IDENTITY, &shared.keys.directory);
     let [identity, _] = split(derived);
-    let wait = options.wait;
+    let (wait, evidence) = (options.wait, options.evidence);
     let feed = Arc::new(Feed(Arc::clone(shared)));
     let log = Arc::new(EventLog::start(directory, identity, feed, options));
     shared.follow(Arc::new(ToStore(Arc::clone(&log))));
+    // Nobody appends before it is known which positions were given to records that are lost now.
+    log.wait_weighed(evidence);
     log.wait_compared(wait);
-    report(&log, recovered);
+    let lost = shared.proven().clone();
+    report(&log, lost, recovered);
     log
 }
 
@@ -61,21 +64,18 @@ fn split(bytes: [u8; 32]) -> [[u8; 16]; 2] {
     ]
 }
 
-fn report(log: &EventLog, recovered: &mut Recovered) {
+fn report(log: &EventLog, lost: Vec<Damage>, recovered: &mut Recovered) {
     let status = log.status();
+    recovered.no_evidence = (!status.weighed).then(|| match (&status.rebuilt, &status.state) {
+        (Some(doubt), _) | (None, StoreState::Off(doubt)) => doubt.to_string(),
+        _ => "the store did not open in time".to_owned(),
+    });
     recovered.rebuilt = status.rebuilt.map(|doubt| doubt.to_string());
     recovered.salvaged = status.salvaged;
-    for ahead in status.ahead {
-        // The store is told of durable records only, so the segments lost these from their end.
-        let first = ahead.segments.map_or(0, |last| last.saturating_add(1));
-        recovered.damaged.push(Damage {
-            lost: Some((ahead.stream, first, ahead.store)),
-            segment: 0,
-            offset: 0,
-            bytes: 0,
-        });
+    if !lost.is_empty() {
         recovered.state = recovered.state.max(State::Truncated);
     }
+    recovered.damaged.extend(lost);
 }
 
 /// Whether contents are fetched from the segments.

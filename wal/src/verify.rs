@@ -199,8 +199,9 @@ impl Verification {
         if !self.cuts.is_empty() {
             self.state = self.state.max(State::Torn);
         }
-        let unreadable = self.damaged.iter().any(|damage| damage.bytes > 0);
-        if unreadable || !self.unchained.is_empty() || !self.lost.is_empty() {
+        let damaged = self.damaged.iter().map(Damage::state).max();
+        self.state = self.state.max(damaged.unwrap_or_default());
+        if !self.unchained.is_empty() || !self.lost.is_empty() {
             self.state = State::Damaged;
         }
     }

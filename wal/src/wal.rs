@@ -21,7 +21,7 @@ use crate::read::{Handles, Lookup};
 use crate::record::{
     Batch, Class, ContentPlace, Entry, Heads, Receipt, Stored, StreamId, StreamInfo, Tagged,
 };
-use crate::recovered::Recovered;
+use crate::recovered::{Damage, KnownHead, Recovered};
 use crate::recovery::{Depth, Findings, find, survey};
 use crate::stats::{Counters, Stats};
 use crate::store::{Doubt, EventLog, StoreOptions};
@@ -306,6 +306,16 @@ impl Wal {
             self.shared.keys,
             Some(&self.shared.known()),
         )
+    }
+
+    /// Holds the log against heads that are known from elsewhere (an export, another copy). What is missing at the end of a
+    /// stream is lost from here on: its positions are not given again, and every verification tells of it. Answers what
+    /// nobody knew before.
+    ///
+    /// # Errors
+    /// `Poisoned`.
+    pub fn hold_against(&self, known: &[KnownHead]) -> Result<Vec<Damage>, AppendError> {
+        self.shared.hold_against(known)
     }
 
     /// Reads the whole store again and compares it with the segments; answers how many records it holds. None without a

@@ -3,6 +3,7 @@
 //! - A failed write is cut back and the cut is synced; only then is nothing left of it.
 //! - A failed sync is never tried again: the segment is given up, and the next one says up to where it counts.
 //! - A segment's file is never recycled.
+//! - No record is written behind positions that were lost before it is written down that they were.
 
 mod group;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use crate::format::control::Opening;
 use crate::format::footer::{Parts, trailer};
 use crate::format::head::{FrameKind, Head};
 use crate::format::header::Header;
+use crate::format::lost::{Lost, LostTail};
 use crate::format::{HEADER, Keys, SEGMENTS, segment_name};
 use crate::queue::Pending;
 use crate::record::{ContentPlace, Place, StreamId};
@@ -65,6 +67,8 @@ pub(crate) struct Writer {
     group: u64,
     before: Option<(StreamId, u64)>,
     unended: Vec<(u64, u64)>,
+    /// Ends of streams that were lost, where that is not written down yet.
+    owed: Lost,
     /// The folder of the segments may not be durable yet.
     unanchored: bool,
     counters: Arc<Counters>,
@@ -108,6 +112,7 @@ impl Writer {
             group,
             before,
             unended,
+            owed: Lost::default(),
             unanchored: true,
             counters,
         }
@@ -160,6 +165,7 @@ impl Writer {
         batches: &[Arc<Pending>],
         links: HashMap<StreamId, Place>,
     ) -> Result<Vec<Placed>, Failure> {
+        self.settle_debts().map_err(spared)?;
         let bytes = batches
             .iter()
             .map(|batch| batch.bytes)
@@ -194,8 +200,30 @@ impl Writer {
         self.write(&bytes)
     }
 
+    /// What was lost is written down with the next group, or by [`Writer::settle_debts`].
+    pub(crate) fn owe(&mut self, tails: impl IntoIterator<Item = LostTail>) {
+        self.owed.tails.extend(tails);
+    }
+
+    /// Writes down what was lost, if that is not done yet; answers where.
+    pub(crate) fn settle_debts(&mut self) -> Result<Option<Place>, Failure> {
+        if self.owed.tails.is_empty() {
+            return Ok(None);
+        }
+        let body = self.owed.encode();
+        self.make_room(body.len() as u64)?;
+        let at = self.position().unwrap_or_default();
+        self.control(FrameKind::Lost, &body)?;
+        let lost = std::mem::take(&mut self.owed);
+        if let Some(current) = &mut self.current {
+            current.parts.gone(&lost, at.offset);
+        }
+        Ok(Some(at))
+    }
+
     /// Writes a closing record.
     pub(crate) fn close(&mut self) -> Result<(), Failure> {
+        self.settle_debts()?;
         self.ahead = 0;
         self.trim().map_err(Failure::CutBack)?;
         self.control(FrameKind::Closing, &[])

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use recount_wal::store::{Part, StoreOptions};
 use recount_wal::{
-    Batch, Class, Content, Entry, NewRecord, Options, Recovered, State, Stored, StreamId, Wal,
+    Batch, Class, Content, Entry, NewRecord, Options, Reader, Recovered, State, Stored, StreamId,
+    Wal,
 };
 
 const LONG: Duration = Duration::from_secs(60);
@@ -271,14 +272,27 @@ fn a_store_that_knows_more_tells_that_the_segments_were_cut() {
         &older.path().join("segments"),
         &directory.path().join("segments"),
     );
+    let kept = Reader::open(directory.path()).unwrap();
+    let kept = kept.heads(id(1)).unwrap().accepted;
     let (wal, recovered) = open(directory.path());
-    assert_eq!(recovered.rebuilt.as_deref(), Some("ahead of the segments"));
+    // It is believed, so it is not rebuilt: it is the only one who still has the bodies.
+    assert_eq!(recovered.rebuilt, None);
     assert_eq!(recovered.state, State::Truncated);
-    let kept = wal.heads(id(1)).unwrap().accepted;
     let lost = |damage: &recount_wal::Damage| damage.lost == Some((id(1), kept + 1, head));
     assert!(recovered.damaged.iter().any(lost), "{recovered:?}");
+    assert_eq!(wal.heads(id(1)).unwrap().accepted, head);
     wal.close().unwrap();
-    assert_eq!(equal_to_bare(directory.path()), None);
+    // Once it is gone as well, the segments alone tell of the same loss.
+    fs::remove_dir_all(directory.path().join("store")).unwrap();
+    let (wal, again) = open(directory.path());
+    assert_eq!(
+        (again.state, wal.heads(id(1)).unwrap().accepted),
+        (State::Truncated, head)
+    );
+    assert!(again.damaged.iter().any(lost), "{again:?}");
+    let read = everything(&wal);
+    wal.close().unwrap();
+    assert_eq!(read, bare(directory.path()));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::cursor::{Cursor, Put};
 use super::head::Head;
+use super::lost::Lost;
 use super::{ALIGN, Keys, TRAILER, TRAILER_MAGIC};
 use crate::record::{RecordDigest, StreamId};
 
@@ -96,6 +97,23 @@ impl Parts {
         {
             (part.digest, part.time) = (head.digest, head.time);
         }
+    }
+
+    /// Takes in a lost frame at an offset: the chain goes on behind what it names. The hole without bytes says where.
+    pub(crate) fn gone(&mut self, lost: &Lost, offset: u64) {
+        for tail in &lost.tails {
+            let part = self
+                .streams
+                .entry(tail.stream)
+                .or_insert_with(|| Part::starting(tail.begin, tail.last));
+            if tail.last >= part.head {
+                part.head = tail.last;
+                if tail.digest != RecordDigest::ROOT {
+                    (part.digest, part.time) = (tail.digest, tail.time);
+                }
+            }
+        }
+        self.holes.push(Hole { offset, bytes: 0 });
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {

@@ -28,6 +28,8 @@ pub(crate) enum FrameKind {
     Cut = 5,
     /// Contents that are about to be erased.
     Erasing = 6,
+    /// Ends of streams that were durable and are not in the segments any more.
+    Lost = 7,
 }
 
 impl FrameKind {
@@ -39,6 +41,7 @@ impl FrameKind {
             4 => FrameKind::Footer,
             5 => FrameKind::Cut,
             6 => FrameKind::Erasing,
+            7 => FrameKind::Lost,
             _ => return None,
         })
     }

@@ -41,7 +41,8 @@ impl Findings {
         for (segment, holes) in &self.index.holes {
             for hole in holes
                 .iter()
-                .filter(|hole| !owned.contains(&(*segment, hole.offset)))
+                // One without bytes says where a lost frame stands; what it names is told of above.
+                .filter(|hole| hole.bytes > 0 && !owned.contains(&(*segment, hole.offset)))
             {
                 let damage = Damage {
                     lost: None,
@@ -57,16 +58,8 @@ impl Findings {
         } else {
             State::Clean
         };
-        let truncated_only = self
-            .recovered
-            .damaged
-            .iter()
-            .all(|damage| damage.bytes == 0);
-        let damaged = if truncated_only {
-            self.recovered.state
-        } else {
-            State::Damaged
-        };
+        let damaged = self.recovered.damaged.iter().map(Damage::state);
+        let damaged = damaged.max().unwrap_or_default();
         self.recovered.state = self.recovered.state.max(torn).max(damaged);
     }
 }

@@ -10,6 +10,7 @@ use super::scan::{Found, Item, Scan};
 use crate::format::HEADER;
 use crate::format::footer::{Hole, Parts};
 use crate::format::head::{FrameKind, Head};
+use crate::format::lost::Lost;
 use crate::record::StreamId;
 
 /// What a scanned segment holds, and where it ends.
@@ -62,7 +63,7 @@ pub(crate) fn judge(scan: &Scan, synced: u64) -> Judged {
         .map(|head| head.group)
         .max()
         .unwrap_or(0);
-    sum_up(kept, &mut judged);
+    sum_up(kept, scan, &mut judged);
     judged
 }
 
@@ -115,7 +116,7 @@ fn cut_streams(gone: &[Item]) -> Vec<(StreamId, u64)> {
     first.into_iter().collect()
 }
 
-fn sum_up(kept: &[Item], judged: &mut Judged) {
+fn sum_up(kept: &[Item], scan: &Scan, judged: &mut Judged) {
     let mut hole_before = false;
     for item in kept {
         match &item.found {
@@ -124,7 +125,7 @@ fn sum_up(kept: &[Item], judged: &mut Judged) {
                     judged.parts.seen(stream, seq);
                 }
                 hole_before = false;
-                sound(head, judged);
+                sound(head, scan, judged);
             }
             Found::BodyBad(head) => {
                 hole(item, judged);
@@ -141,8 +142,15 @@ fn sum_up(kept: &[Item], judged: &mut Judged) {
     }
 }
 
-fn sound(head: &Head, judged: &mut Judged) {
+fn sound(head: &Head, scan: &Scan, judged: &mut Judged) {
     judged.closed = head.frame == FrameKind::Closing;
+    if head.frame == FrameKind::Lost {
+        let here = |(other, _): &&(Head, Vec<u8>)| other.place == head.place;
+        let body = scan.controls.iter().find(here);
+        if let Some(lost) = body.and_then(|(_, body)| Lost::decode(body)) {
+            judged.parts.gone(&lost, head.place.offset);
+        }
+    }
     if head.frame == FrameKind::Record {
         judged.parts.add(head);
         judged.last = Some((head.stream, head.seq));

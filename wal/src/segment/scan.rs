@@ -98,7 +98,7 @@ fn item(source: Source<'_>, offset: u64, scan: &mut Scan) -> io::Result<Option<I
         Some(frame) => {
             if matches!(
                 head.frame,
-                FrameKind::Opening | FrameKind::Cut | FrameKind::Erasing
+                FrameKind::Opening | FrameKind::Cut | FrameKind::Erasing | FrameKind::Lost
             ) {
                 scan.controls.push((head, frame.body));
             }

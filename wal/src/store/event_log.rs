@@ -54,13 +54,24 @@ impl EventLog {
     /// Waits until the comparison is over, at most that long; whether it is.
     pub fn wait_compared(&self, limit: Duration) -> bool {
         self.shared
-            .wait_for(limit, |state| *state != StoreState::Comparing)
+            .wait_for(limit, |status| status.state != StoreState::Comparing)
+    }
+
+    /// Waits until the segments were held against what the store knew of the streams' heads, at most that long; whether
+    /// they were. A store that is given up is no evidence.
+    pub fn wait_weighed(&self, limit: Duration) -> bool {
+        let known = |status: &StoreStatus| status.weighed || status.state != StoreState::Comparing;
+        self.shared.wait_for(limit, known);
+        self.status().weighed
     }
 
     /// Waits until the store serves reads or is off, at most that long; whether it serves reads.
     pub fn wait_ready(&self, limit: Duration) -> bool {
-        let settled = |state: &StoreState| {
-            !matches!(state, StoreState::Comparing | StoreState::Rebuilding(_))
+        let settled = |status: &StoreStatus| {
+            !matches!(
+                status.state,
+                StoreState::Comparing | StoreState::Rebuilding(_)
+            )
         };
         self.shared.wait_for(limit, settled) && self.status().state == StoreState::Ready
     }

@@ -11,6 +11,7 @@ mod chunk;
 mod compare;
 mod contract;
 mod event_log;
+mod evidence;
 mod generations;
 mod layout;
 mod live;

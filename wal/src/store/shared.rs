@@ -55,6 +55,7 @@ impl Shared {
         let status = StoreStatus {
             state: StoreState::Comparing,
             rebuilt: None,
+            weighed: false,
             ahead: Vec::new(),
             salvaged: Vec::new(),
             done: 0,
@@ -120,6 +121,13 @@ impl Shared {
         change: impl FnOnce(&mut StoreStatus),
     ) -> Result<(), Doubt> {
         self.with_live(epoch, |_| change(&mut self.status()))
+    }
+
+    /// From here on it is known what the segments lost at their ends.
+    pub(super) fn weighed(&self, epoch: u64) -> Result<(), Doubt> {
+        self.with_status(epoch, |status| status.weighed = true)?;
+        self.changed.notify_all();
+        Ok(())
     }
 
     pub(super) fn enter_state(&self, epoch: u64, state: StoreState) -> Result<(), Doubt> {
@@ -286,12 +294,12 @@ impl Shared {
     }
 
     /// Waits until the state fits, at most that long.
-    pub(super) fn wait_for(&self, limit: Duration, fits: impl Fn(&StoreState) -> bool) -> bool {
+    pub(super) fn wait_for(&self, limit: Duration, fits: impl Fn(&StoreStatus) -> bool) -> bool {
         let status = self.status();
         let waited = self
             .changed
-            .wait_timeout_while(status, limit, |status| !fits(&status.state));
-        waited.is_ok_and(|(status, _)| fits(&status.state))
+            .wait_timeout_while(status, limit, |status| !fits(status));
+        waited.is_ok_and(|(status, _)| fits(&status))
     }
 
     pub(super) fn begin(&self, epoch: u64, start: &Start) {

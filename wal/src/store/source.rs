@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use crate::record::{Record, StreamId, StreamInfo};
+use crate::recovered::KnownHead;
 
 /// The segments could not be read; nothing is known about the store then.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -30,6 +31,9 @@ pub trait Segments: Send + Sync {
             .find(|info| info.stream == stream)
             .and_then(|info| info.heads.durable)
     }
+
+    /// Is told of streams that the store knows to reach further than the segments say: what is missing was lost.
+    fn ahead(&self, _known: &[KnownHead]) {}
 
     /// Visits the intact durable records of one stream from `from` to `to`, both inclusive, in order of seq, until the
     /// visitor breaks. Contents need not be read: only their places are used.

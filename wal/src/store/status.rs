@@ -112,6 +112,8 @@ pub struct StoreStatus {
     pub state: StoreState,
     /// Why it was last rebuilt in this process; none when it never was.
     pub rebuilt: Option<Doubt>,
+    /// Whether the segments were held against the heads that it knew, or there was nothing to be known.
+    pub weighed: bool,
     /// Streams of which it knew more than the segments.
     pub ahead: Vec<Ahead>,
     /// Records lost in the segments that the store still had, checked against the chain; it goes on serving them.
@@ -154,6 +156,9 @@ pub struct StoreOptions {
     pub flush_bytes: usize,
     /// How long opening waits for the comparison; it goes on behind after that. 2 s.
     pub wait: Duration,
+    /// How long opening waits to hear how far the store knows the streams to reach, so that no position that was lost is
+    /// given again. One that does not open in that time is no evidence. 5 s.
+    pub evidence: Duration,
     /// How long closing waits for the store before it is left to itself. 5 s.
     pub close: Duration,
 }
@@ -173,6 +178,7 @@ impl Default for StoreOptions {
             idle: Duration::from_secs(5),
             flush_bytes: 32 << 20,
             wait: Duration::from_secs(2),
+            evidence: Duration::from_secs(5),
             close: Duration::from_secs(5),
         }
     }

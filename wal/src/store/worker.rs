@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use super::chunk::Chunk;
 use super::compare::{Comparison, Seen, Tail, compare, examine, take_inventory};
 use super::contract::{Order, Store, StoreError, Table};
+use super::evidence;
 use super::generations::Generations;
 use super::layout::{ABOUT, about_row, chunk_key, rows_of};
 use super::live::Holes;
@@ -51,7 +52,11 @@ impl Worker {
     /// Runs until the store is closed.
     pub(super) fn run(&self, generations: &Generations, start: Start) -> Result<(), Doubt> {
         let (store, directory) = match start {
-            Start::Current => self.open_current(generations)?,
+            Start::Current => {
+                let (store, directory) = self.open_current(generations)?;
+                self.weigh(&*store)?;
+                (store, directory)
+            }
             Start::Fresh(doubt) => {
                 self.shared
                     .enter_state(self.epoch, StoreState::Rebuilding(doubt))?;
@@ -81,6 +86,19 @@ impl Worker {
             None if empty => self.open_fresh(generations),
             None => Err(Doubt::Absent),
         }
+    }
+
+    /// Tells the segments where the store knows streams to end behind their own ends, before anything is appended there.
+    fn weigh(&self, store: &dyn Store) -> Result<(), Doubt> {
+        let heads = self.shared.segments.streams();
+        let known = evidence::ahead_of(store, &heads, &|| self.beat())?;
+        if !known.is_empty() {
+            let ahead = evidence::in_words(&known, &heads);
+            self.shared
+                .with_status(self.epoch, |status| status.ahead = ahead)?;
+            self.shared.segments.ahead(&known);
+        }
+        self.shared.weighed(self.epoch)
     }
 
     fn open_fresh(&self, generations: &Generations) -> Result<(Arc<dyn Store>, PathBuf), Doubt> {
