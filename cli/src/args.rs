@@ -39,6 +39,8 @@ pub(crate) enum Verb {
     Demo(Demo),
     /// Compare two prompts of a session
     Diff(Diff),
+    /// Look at a data directory or a recording from outside, whatever its state
+    Doctor(Doctor),
     /// Say what the model sees and what it does not, and why
     Explain(Explain),
     /// Write a session as a lossless archive
@@ -176,6 +178,19 @@ pub(crate) struct Diff {
     /// Profile of both prompts: a shipped one's name, or JSON
     #[arg(long)]
     pub(crate) profile: Option<String>,
+}
+
+/// `doctor`.
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// A data directory, or a file [default: the data directory]
+    pub(crate) path: Option<PathBuf>,
+    /// Do what is safe: take away what is left over, write a missing key again; lists it before it acts
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Also take away the event store and the state checkpoints, which are made again
+    #[arg(long, requires = "repair")]
+    pub(crate) derived: bool,
 }
 
 /// `explain`.

@@ -44,6 +44,7 @@ fn run(cli: &Cli) -> Outcome {
         Verb::Completions(args) => verbs::completions::run(args),
         Verb::Demo(args) => verbs::demo::run(cli, args),
         Verb::Diff(args) => verbs::diff::run(cli, args),
+        Verb::Doctor(args) => verbs::doctor::run(cli, args),
         Verb::Explain(args) => verbs::explain::run(cli, args),
         Verb::Export(args) => verbs::export::run(cli, args),
         Verb::Fork(args) => verbs::fork::run(cli, args),

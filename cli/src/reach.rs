@@ -86,7 +86,7 @@ fn read<R: DeserializeOwned>(raw: &RawValue) -> Result<R, Error> {
 }
 
 /// `--data`, `RECOUNT_DATA`, or `recount` in the platform's data folder.
-fn directory(cli: &Cli) -> Result<PathBuf, Error> {
+pub(crate) fn directory(cli: &Cli) -> Result<PathBuf, Error> {
     if let Some(data) = &cli.data {
         return Ok(data.clone());
     }

@@ -63,6 +63,7 @@ fn every_verb_that_reads_is_calm_and_says_something() {
         &["verify", "s"],
         &["stats"],
         &["stats", "--sessions"],
+        &["doctor"],
         &["hello"],
         &["open", "s"],
         &["sync", "s"],
@@ -259,4 +260,65 @@ fn completions_and_the_manual_are_generated() {
     let data = tempfile::tempdir().expect("a scratch directory");
     assert!(ok(data.path(), &["completions", "bash"]).contains("recount"));
     assert!(ok(data.path(), &["manual"]).contains(".TH"));
+}
+
+#[test]
+fn heads_kept_elsewhere_tell_a_cut_log_from_a_damaged_one() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let elsewhere = |name: &str| scratch.path().join(name).to_string_lossy().into_owned();
+    let heads = elsewhere("heads");
+    let said = ok(&data, &["verify", "--heads", &heads]);
+    assert!(said.contains("1 heads written"), "{said}");
+    let printed = ok(&data, &["verify", "--heads", "-"]);
+    assert_eq!(std::fs::read_to_string(&heads).expect("heads"), printed);
+    let archive = elsewhere("s.archive");
+    ok(&data, &["export", "s", &archive]);
+    for evidence in [&heads, &archive] {
+        let said = ok(&data, &["verify", "--against", evidence]);
+        assert!(said.contains("what was known up to event"), "{said}");
+        ok(&data, &["verify", "s", "--against", evidence]);
+    }
+    let segment = data.join("segments/0000000000000000.seg");
+    let bytes = std::fs::read(&segment).expect("a segment");
+    let at = bytes
+        .windows(12)
+        .position(|part| part == b"second words")
+        .expect("the words are in the log");
+    std::fs::write(&segment, &bytes[..at]).expect("written");
+    std::fs::remove_dir_all(data.join("store")).expect("removed");
+    for evidence in [&heads, &archive] {
+        let output = recount(&data, &["verify", "--against", evidence]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("s: truncated: event"), "{said}");
+    }
+    let output = recount(&data, &["verify", "--against", &segment.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn doctor_opens_nothing_and_makes_nothing() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let well = ok(&data, &["doctor"]);
+    assert!(well.contains("nothing is wrong"), "{well}");
+    assert_eq!(json_of(&data, &["doctor"])["state"], "clean");
+    let nowhere = scratch.path().join("nowhere");
+    let output = recount(&data, &["doctor", &nowhere.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!nowhere.exists());
+    std::fs::write(data.join("key.new"), "half").expect("written");
+    let said = ok(&data, &["doctor"]);
+    assert!(said.contains("take away key.new") && data.join("key.new").exists());
+    let said = ok(&data, &["doctor", "--repair"]);
+    assert!(
+        said.contains("to be done:") && said.contains(": done"),
+        "{said}"
+    );
+    assert!(!data.join("key.new").exists());
+    let sample = sample(scratch.path());
+    let said = ok(&data, &["doctor", &sample]);
+    assert!(said.contains("a recording of another host"), "{said}");
+    assert_calm(&said);
 }

@@ -39,6 +39,7 @@
 
 pub mod api;
 mod core;
+pub mod doctor;
 mod error;
 pub mod evidence;
 mod host;

@@ -13,16 +13,20 @@ use crate::disk::RealDisk;
 use crate::error::OpenError;
 use crate::format::LOCK_FILE;
 
-/// A held lock; dropping it lets go.
+/// A held lock of a directory; dropping it lets go. A log takes it by itself; tools take it to change files beside it.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     // Let go in this order: whoever gets the file finds the directory free.
     _directory: Option<File>,
     _file: File,
 }
 
 impl Lock {
-    pub(crate) fn take(directory: &Path) -> Result<Lock, OpenError> {
+    /// Takes the lock of a directory that is there.
+    ///
+    /// # Errors
+    /// [`OpenError::Locked`], `Io`.
+    pub fn take(directory: &Path) -> Result<Lock, OpenError> {
         let mut file =
             RealDisk::private(directory, LOCK_FILE).map_err(OpenError::io("open the lock file"))?;
         match file.try_lock() {

@@ -4,6 +4,7 @@
 //! - Content never passes through a JSON tree: raw JSON stays raw.
 
 mod cut;
+mod doctor;
 mod import;
 mod open;
 mod prompt;
@@ -13,6 +14,7 @@ mod upkeep;
 mod write;
 
 pub use cut::{At, Spec, To};
+pub use doctor::{Act, Ailment, Diagnosis, Doctor, LogFound, Part, Remedy, SessionFound, What};
 pub use import::{Export, Exported, Import, Imported, ImportedSession, Note};
 pub use open::{
     Cut, Damaged, DirectoryVerified, Hello, Limits, List, Listed, Open, OpenCall, Opened,

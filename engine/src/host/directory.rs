@@ -128,12 +128,7 @@ impl Directory {
 
     /// The stream of a session.
     pub(crate) fn stream(&self, name: &str) -> StreamId {
-        let digest = blake3::keyed_hash(&self.key, name.as_bytes());
-        let mut id = [0; 16];
-        id.iter_mut()
-            .zip(digest.as_bytes())
-            .for_each(|(to, from)| *to = *from);
-        StreamId(id)
+        stream_of(&self.key, name)
     }
 
     /// A session's place in memory.
@@ -222,6 +217,16 @@ fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>) {
                 .live()
                 .is_some_and(|live| !live.core.drafts.is_empty())
     });
+}
+
+/// The stream of a session in a directory with this key.
+pub(crate) fn stream_of(key: &[u8; 32], name: &str) -> StreamId {
+    let digest = blake3::keyed_hash(key, name.as_bytes());
+    let mut id = [0; 16];
+    id.iter_mut()
+        .zip(digest.as_bytes())
+        .for_each(|(to, from)| *to = *from);
+    StreamId(id)
 }
 
 /// Locks what a dying thread cannot leave half-done.

@@ -219,7 +219,7 @@ pub(crate) fn no_session(name: &str) -> Error {
 }
 
 /// The name that an opening event gives.
-pub(super) fn name_in(event: &Event) -> Option<String> {
+pub(crate) fn name_in(event: &Event) -> Option<String> {
     match &event.body {
         Body::Opened(opened) => opened.session.as_str().map(str::to_owned),
         Body::Forked(forked) => forked.session.as_str().map(str::to_owned),

@@ -31,8 +31,12 @@ mod whole;
 mod words;
 mod write;
 
+pub(crate) use directory::stream_of;
 pub use engine::Engine;
+pub(crate) use import::{Folder, notes_of};
+pub(crate) use load::name_in;
 pub use options::{Chance, Clock, Options};
 pub use prompt::Prompt;
+pub(crate) use report::state;
 pub use session::Session;
 pub use tasks::{AsyncEngine, AsyncSession};

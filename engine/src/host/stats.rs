@@ -231,6 +231,15 @@ pub(super) fn size(log: &Wal, name: String, info: &StreamInfo) -> Result<api::Se
     Ok(size)
 }
 
+impl Engine {
+    /// Looks at a directory or a file from outside; without a path at the engine's own directory. See [`crate::doctor`].
+    #[must_use]
+    pub fn doctor(&self, ask: &api::Doctor) -> api::Diagnosis {
+        let path = ask.path.as_ref().map_or(self.directory(), Path::new);
+        crate::doctor::examine(path)
+    }
+}
+
 impl Directory {
     fn in_memory(&self) -> u64 {
         lock(&self.slots).len() as u64

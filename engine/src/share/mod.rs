@@ -14,3 +14,8 @@ mod socket;
 
 pub use handle::Handle;
 pub use serve::serve;
+
+/// Somebody answers at a directory's socket.
+pub(crate) fn is_served(dir: &std::path::Path) -> bool {
+    socket::connect(dir).is_ok()
+}

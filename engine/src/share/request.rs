@@ -44,6 +44,7 @@ const READING: &[&str] = &[
     "v1.heads",
     "v1.sessions.list",
     "v1.stats",
+    "v1.doctor",
 ];
 
 /// The line may be sent again after its holder died: it changes nothing, carries a key, or does the same twice.

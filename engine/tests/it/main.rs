@@ -6,6 +6,7 @@ mod common;
 
 mod append;
 mod corpus;
+mod doctor;
 mod face;
 mod faults;
 mod first;

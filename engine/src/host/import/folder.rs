@@ -7,13 +7,13 @@ use std::path::{Component, Path, PathBuf};
 const LARGEST: u64 = 1 << 30;
 
 /// A transcript's folder.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
     /// The folder in which a transcript lies.
-    pub(super) fn beside(transcript: &Path) -> Self {
+    pub(crate) fn beside(transcript: &Path) -> Self {
         let parent = transcript
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());

@@ -16,7 +16,7 @@ use super::write::Terms;
 use crate::core::{Input, Misplaced};
 use crate::{Error, ErrorKind, api};
 use compare::{Known, Verdict};
-use folder::Folder;
+pub(crate) use folder::Folder;
 use recount_events::{Event, Millis, Seq};
 use recount_transcripts::{FormatName, Import, Refused, Report, Source};
 use recount_wal::Class;
@@ -143,6 +143,19 @@ fn sessions(
 }
 
 fn answer(format: FormatName, report: &Report) -> api::Imported {
+    let (damaged, doubted) = notes_of(report);
+    api::Imported {
+        format: format.as_str().to_owned(),
+        sessions: Vec::new(),
+        read: report.read,
+        kept: report.kept,
+        doubted,
+        damaged,
+    }
+}
+
+/// What a reader found damaged, and what doubtful, in the words of the protocol.
+pub(crate) fn notes_of(report: &Report) -> (Vec<api::Note>, Vec<api::Note>) {
     let doubted = report.doubted.iter().map(|doubt| api::Note {
         line: doubt.line,
         offset: doubt.offset,
@@ -158,14 +171,7 @@ fn answer(format: FormatName, report: &Report) -> api::Imported {
         bytes: Some(damage.bytes),
         problem: in_file(damage.file.as_deref(), damage.problem.words()),
     });
-    api::Imported {
-        format: format.as_str().to_owned(),
-        sessions: Vec::new(),
-        read: report.read,
-        kept: report.kept,
-        doubted: doubted.collect(),
-        damaged: damaged.collect(),
-    }
+    (damaged.collect(), doubted.collect())
 }
 
 fn in_file(file: Option<&str>, words: &str) -> String {

@@ -1,0 +1,60 @@
+//! Names of the sessions of a log that is only read.
+
+use recount_events::{Event, Found};
+use recount_wal::{Entry, Reader, Record, Stored, StreamId};
+use std::collections::BTreeMap;
+
+/// How many records are looked at for a name: an archive that was imported under another one says so behind its events.
+const WITHIN: usize = 10_000;
+
+/// The names of the streams, with something to call those whose names cannot be read.
+pub(super) struct Names {
+    names: BTreeMap<StreamId, String>,
+}
+
+impl Names {
+    /// Reads them.
+    pub(super) fn of(reader: &Reader) -> Self {
+        let named = |stream: StreamId| Some((stream, name(reader, stream)?));
+        let streams = reader.streams().into_iter();
+        Self {
+            names: streams.filter_map(|info| named(info.stream)).collect(),
+        }
+    }
+
+    /// What a stream is called.
+    pub(super) fn get(&self, stream: StreamId) -> String {
+        let unnamed = || format!("(unnamed {stream})");
+        self.names.get(&stream).cloned().unwrap_or_else(unnamed)
+    }
+}
+
+fn name(reader: &Reader, stream: StreamId) -> Option<String> {
+    let key = reader.key();
+    reader
+        .read(stream, 0, u64::MAX)
+        .take(WITHIN)
+        .filter_map(|entry| match entry {
+            Ok(Entry::Record(record)) => event(&record),
+            _ => None,
+        })
+        .filter_map(|event| crate::host::name_in(&event))
+        .find(|name| crate::host::stream_of(&key, name) == stream)
+}
+
+/// The event of a record.
+pub(super) fn event(record: &Record) -> Option<Event> {
+    let contents = record.contents.iter().map(found).collect();
+    Event::decode(record.kind, record.schema, &record.body, contents).ok()
+}
+
+fn found(stored: &Stored) -> Found {
+    match stored {
+        Stored::Here(content) => Found::Here {
+            salt: content.salt,
+            bytes: content.bytes.clone(),
+        },
+        Stored::Lost => Found::Lost,
+        Stored::Erased => Found::Erased,
+    }
+}
