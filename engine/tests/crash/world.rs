@@ -1,0 +1,159 @@
+//! An engine at work on a disk that writes everything down, with the truth of the run and what was promised when.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use recount::disk::{Journal, SimulatedDisk};
+use recount::{Chance, Clock, Engine, Options, Session, api};
+use serde_json::value::RawValue;
+
+/// An engine on a disk, with a clock and salts of its own. Segments are small, so that they are sealed now and then.
+pub(crate) fn open(disk: &SimulatedDisk) -> Result<Engine, recount::Error> {
+    let ticks = AtomicU64::new(1_700_000_000_000);
+    let options = Options {
+        disk: Some(Arc::new(disk.clone())),
+        clock: Clock::Own(Arc::new(move || ticks.fetch_add(1_000, Ordering::Relaxed))),
+        chance: Chance::Seeded(3),
+        segment_bytes: Some(6_000),
+        ..Options::default()
+    };
+    Engine::open("/nowhere", options)
+}
+
+/// What stands in a session: its events, and the prompt at each cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Truth {
+    pub(crate) events: Vec<String>,
+    pub(crate) digests: Vec<Option<String>>,
+}
+
+/// What the judge needs.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) truth: BTreeMap<String, Truth>,
+    /// Moment, session, its durable head by then.
+    pub(crate) durable: Vec<(usize, String, u64)>,
+    /// An append that its host will repeat under the same key, not knowing what became of it: session, text, key.
+    pub(crate) repeated: Option<(String, String, String)>,
+}
+
+/// An engine at work.
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    disk: SimulatedDisk,
+    facts: Facts,
+}
+
+impl World {
+    /// Does what comes before, then begins to write everything down.
+    pub(crate) fn after(before: impl FnOnce(&Engine)) -> World {
+        let disk = SimulatedDisk::new();
+        let engine = open(&disk).unwrap();
+        before(&engine);
+        let mut world = World {
+            engine,
+            disk,
+            facts: Facts::default(),
+        };
+        world.disk.record();
+        for name in names(&world.engine) {
+            world.promised(&name);
+        }
+        world
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        self.engine.session("s").unwrap()
+    }
+
+    /// Notes the durable head that a session answers now.
+    pub(crate) fn promised(&mut self, name: &str) {
+        let session = self.engine.session(name).unwrap();
+        if let Some(durable) = session.status().unwrap().durable {
+            self.facts
+                .durable
+                .push((self.disk.moment(), name.to_owned(), durable));
+        }
+    }
+
+    /// An append with a key, which the judge repeats.
+    pub(crate) fn keyed(&mut self, text: &str, key: &str) {
+        self.session().append_with(keyed(text, key)).unwrap();
+        self.facts.repeated = Some(("s".into(), text.into(), key.into()));
+        self.promised("s");
+    }
+
+    /// Closes and opens again.
+    pub(crate) fn reopen(&mut self) {
+        self.engine.close().unwrap();
+        self.engine = open(&self.disk).unwrap();
+        self.promised("s");
+    }
+
+    /// Ends the run as a killed process does.
+    pub(crate) fn kill(mut self) -> (Journal, Facts) {
+        let journal = self.disk.journal().unwrap();
+        for name in names(&self.engine) {
+            let truth = truth(&self.engine, &name).unwrap();
+            self.facts.truth.insert(name, truth);
+        }
+        self.disk.halt_at(0);
+        (journal, self.facts)
+    }
+}
+
+pub(crate) fn keyed(text: &str, key: &str) -> api::Append {
+    api::Append {
+        events: vec![RawValue::from_string(says(text)).unwrap()],
+        key: Some(key.to_owned()),
+        ..Default::default()
+    }
+}
+
+pub(crate) fn says(text: &str) -> String {
+    format!(r#"{{"type":"message","role":"user","content":"{text}"}}"#)
+}
+
+pub(crate) fn names(engine: &Engine) -> Vec<String> {
+    let listed = engine.list(&api::List::default()).unwrap();
+    listed
+        .sessions
+        .into_iter()
+        .map(|session| session.session)
+        .collect()
+}
+
+/// Everything of a session; the prompts by projecting at every cut.
+pub(crate) fn truth(engine: &Engine, name: &str) -> Result<Truth, recount::Error> {
+    let session = engine.session(name)?;
+    let mut events = Vec::new();
+    let mut from = 0;
+    loop {
+        let page = session.log(from, 1_000)?;
+        events.extend(page.events.iter().map(|event| event.get().to_owned()));
+        match page.next {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    let head = session.status()?.head;
+    let cuts = 0..=head;
+    let digests = cuts.map(|seq| digest(engine, name, api::At::Seq(seq)));
+    Ok(Truth {
+        digests: digests.collect(),
+        events,
+    })
+}
+
+/// The digest of the prompt at a cut; a profile is named, since an imported session has none of its own.
+pub(crate) fn digest(engine: &Engine, name: &str, at: api::At) -> Option<String> {
+    let ask = api::Project {
+        session: name.to_owned(),
+        profile: Some("claude-opus-4-5".into()),
+        heal: true,
+        at,
+        ..Default::default()
+    };
+    engine.project(&ask).ok().map(|projected| projected.digest)
+}
