@@ -1,8 +1,9 @@
 //! Figures as ratios against a named peer or limit, all measured in the same run.
 //!
-//! - `cargo run --release -p recount-bench` measures; with `--quick` in small, as a test that the benches still run.
+//! - `cargo run --release -p recount-bench` measures; with `--quick` in small, as a test that the benches still run; with `after-kill` only that.
 //! - Medians of interleaved rounds; the directory is made where `TMPDIR` points, so set it to the disk that is meant.
 
+mod after_kill;
 mod append;
 mod measure;
 mod peers;
@@ -24,7 +25,19 @@ struct Size {
 }
 
 fn main() -> Result<(), Failure> {
-    let quick = std::env::args().any(|argument| argument == "--quick");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((after_kill::CHILD, rest)) = arguments
+        .split_first()
+        .map(|(first, rest)| (first.as_str(), rest))
+    {
+        return after_kill::child(rest);
+    }
+    let named = |name: &str| arguments.iter().any(|argument| argument == name);
+    let quick = named("--quick");
+    let bytes = if quick { 8 << 20 } else { 1 << 30 };
+    if named("after-kill") {
+        return after_kill::run(bytes);
+    }
     let size = if quick {
         Size {
             rounds: 5,
@@ -39,7 +52,8 @@ fn main() -> Result<(), Failure> {
         }
     };
     append::run(size)?;
-    project::run(size)
+    project::run(size)?;
+    after_kill::run(bytes)
 }
 
 #[cfg(test)]
