@@ -86,25 +86,17 @@ fn made() -> World {
         .create("s", Some("claude-opus-4-5".into()))
         .unwrap();
     world.promised("s");
-    session.append(&[&says("hello")]).unwrap();
-    world.promised("s");
+    let head = session.append(&[&says("hello")]).unwrap().head;
+    world.promise("s", head);
     world
 }
 
 fn append() -> World {
     let mut world = World::after(chat);
     for turn in 0..4 {
-        world
-            .session()
-            .append(&[&answers(&format!("answer {turn}")), &says("and then?")])
-            .unwrap();
-        world.promised("s");
+        world.append(&[&answers(&format!("answer {turn}")), &says("and then?")]);
     }
-    world
-        .session()
-        .append(&[&says(&"long ".repeat(700))])
-        .unwrap();
-    world.promised("s");
+    world.append(&[&says(&"long ".repeat(700))]);
     world.keyed("only once", "k");
     world.session().append(&[&answers("yes")]).unwrap();
     world
@@ -113,19 +105,23 @@ fn append() -> World {
 fn ordered() -> World {
     let mut world = World::after(chat);
     for turn in 0..6 {
-        let text = answers(&format!("piece {turn} of it"));
-        let append = api::Append {
-            events: vec![RawValue::from_string(text).unwrap()],
-            durability: Some(api::Durability::Ordered),
-            ..Default::default()
-        };
-        world.session().append_with(append).unwrap();
+        ordered_append(&world, &[answers(&format!("piece {turn} of it"))]);
         if turn % 3 == 2 {
-            world.session().sync().unwrap();
-            world.promised("s");
+            let durable = world.session().sync().unwrap().durable;
+            world.promise("s", durable.unwrap());
         }
     }
     world
+}
+
+fn ordered_append(world: &World, texts: &[String]) {
+    let raw = |text: &String| RawValue::from_string(text.clone()).unwrap();
+    let append = api::Append {
+        events: texts.iter().map(raw).collect(),
+        durability: Some(api::Durability::Ordered),
+        ..Default::default()
+    };
+    world.session().append_with(append).unwrap();
 }
 
 fn import() -> World {
@@ -171,8 +167,8 @@ fn import() -> World {
             name: Some("recorded".into()),
             ..Default::default()
         };
-        world.engine.import(&ask).unwrap();
-        world.promised("recorded");
+        let head = world.engine.import(&ask).unwrap().sessions[0].head;
+        world.promise("recorded", head);
     }
     world
 }
@@ -181,9 +177,10 @@ fn fork() -> World {
     let mut world = World::after(chat);
     for (name, at) in [("whole", api::At::Head), ("early", api::At::Seq(3))] {
         let fork = world.session().fork(name, at).unwrap();
-        world.promised(name);
-        fork.append(&[&says("another way")]).unwrap();
-        world.promised(name);
+        let head = fork.status().unwrap().head;
+        world.promise(name, head);
+        let head = fork.append(&[&says("another way")]).unwrap().head;
+        world.promise(name, head);
     }
     world.session().append(&[&answers("the old way")]).unwrap();
     world
@@ -195,14 +192,13 @@ fn rollback() -> World {
         let session = engine.session("s").unwrap();
         session.append(&[&answers("one"), &says("two")]).unwrap();
     });
-    let first = world.session().rollback(api::To::Turns(1)).unwrap();
-    world.promised("s");
-    world.session().undo(first.event).unwrap();
-    world.promised("s");
-    world.session().rollback(api::To::Seq(4)).unwrap();
-    world.promised("s");
-    world.session().append(&[&says("instead")]).unwrap();
-    world.promised("s");
+    let back = world.session().rollback(api::To::Turns(1)).unwrap();
+    world.promise("s", back.event);
+    let forth = world.session().undo(back.event).unwrap();
+    world.promise("s", forth.event);
+    let again = world.session().rollback(api::To::Seq(4)).unwrap();
+    world.promise("s", again.event);
+    world.append(&[&says("instead")]);
     world
 }
 
@@ -210,13 +206,10 @@ fn prepare() -> World {
     let mut world = World::after(chat);
     for turn in 0..3 {
         let prepared = world.session().prepare(api::Prepare::default()).unwrap();
-        assert!(prepared.issued.is_some());
-        world.promised("s");
-        world
-            .session()
-            .append(&[&answers(&turn.to_string()), &says("go on")])
-            .unwrap();
-        world.promised("s");
+        world.promise("s", prepared.issued.unwrap());
+        // Nobody waits for these, so the next prompt depends on what is accepted only.
+        let texts = [answers(&turn.to_string()), says("go on")];
+        ordered_append(&world, &texts);
     }
     world
 }
@@ -224,16 +217,14 @@ fn prepare() -> World {
 fn checkpoint() -> World {
     let mut world = World::after(chat);
     for label in ["here", "there"] {
-        world.session().checkpoint(label).unwrap();
-        world.promised("s");
+        let marked = world.session().checkpoint(label).unwrap();
+        world.promise("s", marked.seq);
         world.session().append(&[&answers("done")]).unwrap();
         world.promised("s");
     }
-    world
-        .session()
-        .rollback(api::To::Checkpoint("here".into()))
-        .unwrap();
-    world.promised("s");
+    let to = api::To::Checkpoint("here".into());
+    let back = world.session().rollback(to).unwrap();
+    world.promise("s", back.event);
     world
 }
 
@@ -244,13 +235,12 @@ fn interrupt() -> World {
     });
     let draft = r#"{"type":"draft","response":"m2","index":0,"block":{"type":"text","text":"half a thou"}}"#;
     world.session().append(&[draft]).unwrap();
-    world
+    let done = world
         .session()
         .interrupt(api::Interrupt::default())
         .unwrap();
-    world.promised("s");
-    world.session().append(&[&says("never mind")]).unwrap();
-    world.promised("s");
+    world.promise("s", done.head);
+    world.append(&[&says("never mind")]);
     world
 }
 
@@ -271,11 +261,7 @@ fn many() -> World {
     let mut world = World::after(chat);
     for turn in 0..14 {
         let text = format!("{turn} {}", "some words ".repeat(20));
-        world
-            .session()
-            .append(&[&answers(&text), &says("more")])
-            .unwrap();
-        world.promised("s");
+        world.append(&[&answers(&text), &says("more")]);
     }
     world
 }

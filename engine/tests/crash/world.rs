@@ -71,10 +71,21 @@ impl World {
     pub(crate) fn promised(&mut self, name: &str) {
         let session = self.engine.session(name).unwrap();
         if let Some(durable) = session.status().unwrap().durable {
-            self.facts
-                .durable
-                .push((self.disk.moment(), name.to_owned(), durable));
+            self.promise(name, durable);
         }
+    }
+
+    /// Notes that an answer promised a position.
+    pub(crate) fn promise(&mut self, name: &str, seq: u64) {
+        self.facts
+            .durable
+            .push((self.disk.moment(), name.to_owned(), seq));
+    }
+
+    /// Appends to `s` what is synced by default: the answer is a promise.
+    pub(crate) fn append(&mut self, events: &[&str]) {
+        let receipt = self.session().append(events).unwrap();
+        self.promise("s", receipt.head);
     }
 
     /// An append with a key, which the judge repeats.
