@@ -66,10 +66,14 @@ pub(crate) struct Rpc {
 impl Rpc {
     /// Starts it.
     pub(crate) fn start(data: &Path) -> Self {
-        let mut child = Command::new(RECOUNT)
-            .arg("--data")
-            .arg(data)
-            .arg("rpc")
+        let mut command = Command::new(RECOUNT);
+        command.arg("--data").arg(data).arg("rpc");
+        Self::spawn(command)
+    }
+
+    /// Starts what a command says.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
