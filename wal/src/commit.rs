@@ -7,12 +7,13 @@
 mod lost;
 mod rounds;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
+use crate::compress::upkeep::{Sealed, Upkeep};
 use crate::disk::Disk;
 use crate::error::AppendError;
 use crate::follow::Follower;
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) counters: Arc<Counters>,
     pub(crate) handles: Handles,
+    pub(crate) sealed: Arc<Sealed>,
+    pub(crate) upkeep: Upkeep,
     index: Mutex<Index>,
     desk: Mutex<Desk>,
     queue: (Sender<Arc<Pending>>, Receiver<Arc<Pending>>),
@@ -66,20 +69,25 @@ impl Shared {
         index: Index,
         writer: Writer,
         counters: Arc<Counters>,
+        sealed: Arc<Sealed>,
         backlog_limit: u64,
     ) -> Shared {
+        let wake = bounded(1);
+        sealed.set_wake(wake.0.clone());
         Shared {
-            handles: Handles::new(Arc::clone(&disk)),
+            handles: Handles::new(Arc::clone(&disk), keys),
             disk,
             keys,
             counters,
+            sealed,
+            upkeep: Upkeep::default(),
             index: Mutex::new(index),
             desk: Mutex::new(Desk {
                 writer,
                 held: VecDeque::new(),
             }),
             queue: bounded(QUEUE),
-            wake: bounded(1),
+            wake,
             failing: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             backlog_limit,
@@ -184,9 +192,27 @@ impl Shared {
 
     /// Writes everything that was accepted; false when the disk refused.
     pub(crate) fn drain(&self) -> Result<bool, AppendError> {
-        let mut desk = self.desk()?;
-        while self.round(&mut desk)? {}
+        self.drain_at(&mut *self.desk()?)
+    }
+
+    /// Writes everything that was accepted, with the writer held; false when the disk refused.
+    pub(crate) fn drain_at(&self, desk: &mut Desk) -> Result<bool, AppendError> {
+        while self.round(desk)? {}
         Ok(!self.failing())
+    }
+
+    /// Up to where segments count that were given up.
+    pub(crate) fn ended(&self) -> BTreeMap<u64, u64> {
+        let desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        desk.writer.ended().clone()
+    }
+
+    /// Tells the followers that streams are no more.
+    pub(crate) fn tell_forgotten(&self, streams: &[StreamId]) {
+        let followers = self.followers().clone();
+        followers
+            .iter()
+            .for_each(|follower| follower.forgotten(streams));
     }
 
     /// Up to where the segments are synced, and what is durable by that.
@@ -323,6 +349,7 @@ impl Shared {
 /// What the first record of a batch is chained to, if the batch may come next.
 fn origin(index: &Index, batch: &Batch) -> Result<RecordDigest, AppendError> {
     match (index.streams.get(&batch.stream), batch.origin) {
+        _ if index.leaving.contains(&batch.stream) => Err(AppendError::Busy),
         (Some(_), Some(_)) => Err(AppendError::Invalid {
             why: "an origin on a stream that exists",
         }),

@@ -1,21 +1,24 @@
-//! Erasing contents in place.
+//! Erasing contents: overwritten where they stand, or by writing their segment again when it is compressed.
 //!
 //! - What is to be erased is written down, durably, before the first byte of it is overwritten; a crash in between is made good at the next open.
 //! - That note is a later group than what it erases, so half-erased bytes can never be taken for a torn group.
+//! - A compressed segment is written beside the old one before the note, and takes its name after it: the writer is not held up by it.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 
 use crate::commit::Shared;
-use crate::disk::{Access, Disk};
+use crate::compress::overlay::{Overlay, Patch};
+use crate::compress::pack::{discard, pack};
+use crate::disk::Access;
 use crate::error::AppendError;
 use crate::format::control::{Doomed, Erasing};
 use crate::format::frame::{Frame, Owner};
 use crate::format::head::FrameKind;
-use crate::format::{Keys, segment_name};
+use crate::format::segment_name;
 use crate::record::{ContentPlace, Place, Stored};
 use crate::segment::source::Source;
+use crate::segment::view::{View, open};
 use crate::verify::ContentAt;
 use crate::writer::Failure;
 
@@ -26,6 +29,8 @@ pub(crate) fn erase(shared: &Shared, targets: &[ContentAt]) -> Result<u64, Appen
             since: targets.first().map_or(0, |target| target.seq),
         });
     }
+    // Nobody writes a segment again meanwhile.
+    let _gate = shared.upkeep.gate();
     let refused = |error: io::Error| AppendError::Io {
         cause: error.to_string(),
     };
@@ -37,8 +42,10 @@ pub(crate) fn erase(shared: &Shared, targets: &[ContentAt]) -> Result<u64, Appen
         return Ok(0);
     }
     let erasing = Erasing { doomed };
+    let staged = stage(shared, &erasing).map_err(refused)?;
     let mut desk = shared.desk()?;
-    desk.writer
+    let noted = desk
+        .writer
         .control(FrameKind::Erasing, &erasing.encode())
         .map_err(|failure| match failure {
             Failure::CutBack(error) => AppendError::Io {
@@ -47,12 +54,22 @@ pub(crate) fn erase(shared: &Shared, targets: &[ContentAt]) -> Result<u64, Appen
             Failure::Uncertain(error) => AppendError::Unknown {
                 cause: error.to_string(),
             },
-        })?;
-    let done = overwrite(&shared.disk, &shared.keys, &erasing);
+        });
+    if let Err(error) = noted {
+        staged.discard(shared);
+        return Err(error);
+    }
+    let done = staged.carry_out(shared);
     done.map_err(|error| AppendError::Unknown {
         cause: error.to_string(),
     })?;
     Ok(erasing.doomed.len() as u64)
+}
+
+/// Makes an erasure good that was interrupted; what is erased already is left alone.
+pub(crate) fn finish(shared: &Shared, erasing: &Erasing) -> io::Result<()> {
+    let _gate = shared.upkeep.gate();
+    stage(shared, erasing)?.carry_out(shared)
 }
 
 fn find(shared: &Shared, target: &ContentAt) -> io::Result<Option<Doomed>> {
@@ -74,8 +91,13 @@ fn find(shared: &Shared, target: &ContentAt) -> io::Result<Option<Doomed>> {
     let Some(at) = contents.get(target.index as usize) else {
         return Ok(None);
     };
+    let owner = Owner {
+        stream: target.stream,
+        seq: target.seq,
+        index: target.index,
+    };
     // What is lost is overwritten too: some of its bytes may still be there.
-    let there = source.content(owner(target), *at)? != Stored::Erased;
+    let there = source.content(owner, *at)? != Stored::Erased;
     Ok(there.then_some(Doomed {
         stream: target.stream,
         seq: target.seq,
@@ -86,52 +108,130 @@ fn find(shared: &Shared, target: &ContentAt) -> io::Result<Option<Doomed>> {
     }))
 }
 
-fn owner(target: &ContentAt) -> Owner {
-    Owner {
-        stream: target.stream,
-        seq: target.seq,
-        index: target.index,
-    }
+/// What is going to be done to one segment.
+#[derive(Debug)]
+struct Task {
+    number: u64,
+    view: View,
+    /// What is written where.
+    blocks: Vec<(u64, Vec<u8>)>,
+    /// Bytes on disk of the compressed segment that was written beside the old one.
+    written: Option<u64>,
 }
 
-/// Overwrites what an erasing frame lists, and syncs; what is erased already is left alone.
-pub(crate) fn overwrite(disk: &Arc<dyn Disk>, keys: &Keys, erasing: &Erasing) -> io::Result<()> {
+/// An erasure up to its note.
+#[derive(Debug)]
+struct Staged(Vec<Task>);
+
+/// Finds what is not erased yet, and writes compressed segments again beside themselves.
+fn stage(shared: &Shared, erasing: &Erasing) -> io::Result<Staged> {
     let mut segments: BTreeMap<u64, Vec<&Doomed>> = BTreeMap::new();
     for doomed in &erasing.doomed {
         segments.entry(doomed.segment).or_default().push(doomed);
     }
-    for (segment, doomed) in segments {
-        let file = disk.open(&segment_name(segment), Access::Write)?;
-        let length = file.len()?;
-        let source = Source {
-            file: file.as_ref(),
-            segment,
-            keys,
-        };
-        for one in doomed {
-            let owner = Owner {
-                stream: one.stream,
-                seq: one.seq,
-                index: one.index,
-            };
-            let at = ContentPlace {
-                place: Place {
-                    segment,
-                    offset: one.offset,
-                },
-                length: one.length,
-            };
-            if source.content(owner, at)? != Stored::Erased {
-                // A file that was cut short is not made longer: what it no longer holds would otherwise look whole again.
-                let erased = owner.erased(keys, one.length as usize);
-                let left = usize::try_from(length.saturating_sub(one.offset)).unwrap_or(usize::MAX);
-                let there = erased.get(..left.min(erased.len())).unwrap_or_default();
-                if !there.is_empty() {
-                    file.write_at(there, one.offset)?;
-                }
+    let mut staged = Staged(Vec::new());
+    for (number, doomed) in segments {
+        let task = task(shared, number, &doomed).and_then(|mut task| {
+            task.write_beside(shared)?;
+            Ok(task)
+        });
+        match task {
+            Ok(task) => staged.0.push(task),
+            Err(error) => {
+                staged.discard(shared);
+                return Err(error);
             }
         }
-        file.sync_data()?;
     }
-    Ok(())
+    Ok(staged)
+}
+
+fn task(shared: &Shared, number: u64, doomed: &[&Doomed]) -> io::Result<Task> {
+    let view = open(shared.disk.as_ref(), &shared.keys, number)?;
+    let length = view.file.len()?;
+    let source = Source {
+        file: view.file.as_ref(),
+        segment: number,
+        keys: &shared.keys,
+    };
+    let mut blocks = Vec::new();
+    for one in doomed {
+        let owner = Owner {
+            stream: one.stream,
+            seq: one.seq,
+            index: one.index,
+        };
+        let at = ContentPlace {
+            place: Place {
+                segment: number,
+                offset: one.offset,
+            },
+            length: one.length,
+        };
+        if source.content(owner, at)? != Stored::Erased {
+            // A file that was cut short is not made longer: what it no longer holds would otherwise look whole again.
+            let mut erased = owner.erased(&shared.keys, one.length as usize);
+            erased
+                .truncate(usize::try_from(length.saturating_sub(one.offset)).unwrap_or(usize::MAX));
+            if !erased.is_empty() {
+                blocks.push((one.offset, erased));
+            }
+        }
+    }
+    Ok(Task {
+        number,
+        view,
+        blocks,
+        written: None,
+    })
+}
+
+impl Task {
+    fn write_beside(&mut self, shared: &Shared) -> io::Result<()> {
+        if self.view.packed.is_none() || self.blocks.is_empty() {
+            return Ok(());
+        }
+        let mut whole = Overlay::new(self.view.file.clone(), self.view.file.len()?);
+        for (offset, bytes) in self.blocks.drain(..) {
+            let length = bytes.len() as u64;
+            whole.patch(
+                offset,
+                Patch {
+                    bytes,
+                    length,
+                    fill: 0,
+                },
+            );
+        }
+        let disk = shared.disk.as_ref();
+        let written = pack(disk, &shared.keys, self.number, &whole, &|| true)?;
+        self.written = Some(written);
+        Ok(())
+    }
+
+    fn carry_out(&self, shared: &Shared) -> io::Result<()> {
+        if let Some(written) = self.written {
+            return shared.publish(&self.view, self.number, self.view.file.len()?, written);
+        }
+        if self.view.packed.is_some() {
+            return Ok(());
+        }
+        let name = segment_name(self.number);
+        let file = shared.disk.open(&name, Access::Write)?;
+        for (offset, bytes) in &self.blocks {
+            file.write_at(bytes, *offset)?;
+        }
+        file.sync_data()
+    }
+}
+
+impl Staged {
+    fn carry_out(&self, shared: &Shared) -> io::Result<()> {
+        self.0.iter().try_for_each(|task| task.carry_out(shared))
+    }
+
+    fn discard(&self, shared: &Shared) {
+        let written = self.0.iter().filter(|task| task.written.is_some());
+        written.for_each(|task| discard(shared.disk.as_ref(), task.number));
+    }
 }

@@ -4,6 +4,7 @@
 //! - Frames begin at multiples of 8; a zero where a magic should be means that nothing was written there.
 //! - Every length is checked against its limit before anything is allocated.
 
+pub(crate) mod block;
 pub(crate) mod control;
 pub(crate) mod cursor;
 #[cfg(test)]
@@ -93,6 +94,12 @@ impl std::fmt::Debug for Keys {
 #[must_use]
 pub fn segment_name(number: u64) -> String {
     format!("{SEGMENTS}/{number:016x}.seg")
+}
+
+/// The name under which a segment's file is written again, before it takes the segment's own.
+#[must_use]
+pub fn new_segment_name(number: u64) -> String {
+    format!("{}.new", segment_name(number))
 }
 
 /// The number in the name of a segment's file (without folder).

@@ -3,7 +3,7 @@
 //! - `head` never goes below a seq that was once durable, damaged or not.
 //! - `pending` holds what is accepted and not durable, in order, right behind the durable head.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::format::ALIGN;
@@ -36,6 +36,23 @@ pub(crate) struct Stream {
 pub(crate) struct Index {
     pub(crate) streams: HashMap<StreamId, Stream>,
     pub(crate) holes: BTreeMap<u64, Vec<Hole>>,
+    /// Streams that were forgotten, some of which may have begun again.
+    pub(crate) forgotten: BTreeMap<StreamId, Gone>,
+    /// Streams that are being forgotten: nothing more is admitted to them.
+    pub(crate) leaving: HashSet<StreamId>,
+}
+
+/// A stream that was forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gone {
+    /// What segments below this one hold of it does not count.
+    pub(crate) below: u64,
+    /// The last seq it had.
+    pub(crate) last: u64,
+    /// Digest of its last record.
+    pub(crate) digest: RecordDigest,
+    /// Whether bytes that nobody can read were given up with it.
+    pub(crate) damage: bool,
 }
 
 impl Stream {
@@ -105,8 +122,26 @@ impl Stream {
 }
 
 impl Index {
+    /// Whether what a segment holds of a stream is forgotten.
+    pub(crate) fn is_gone(&self, stream: StreamId, segment: u64) -> bool {
+        let gone = self.forgotten.get(&stream);
+        gone.is_some_and(|gone| segment < gone.below)
+    }
+
+    /// Which of the streams that had this id one after the other there is now.
+    pub(crate) fn life(&self, stream: StreamId) -> Option<u64> {
+        self.forgotten.get(&stream).map(|gone| gone.below)
+    }
+
+    /// Whether records of forgotten streams still stand in a segment.
+    pub(crate) fn holds_forgotten(&self, segment: u64, parts: &Parts) -> bool {
+        let mut streams = parts.streams.iter();
+        streams.any(|(id, part)| !part.runs.is_empty() && self.is_gone(*id, segment))
+    }
+
     /// Takes in what a segment holds; segments come in order.
-    pub(crate) fn merge(&mut self, segment: u64, parts: Parts) {
+    pub(crate) fn merge(&mut self, segment: u64, mut parts: Parts) {
+        parts.streams.retain(|id, _| !self.is_gone(*id, segment));
         if !parts.holes.is_empty() {
             self.holes.insert(segment, parts.holes);
         }

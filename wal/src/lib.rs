@@ -4,6 +4,7 @@
 //! commit point. What a receipt promised is there after a crash; what damage took is named, and everything else is served.
 
 mod commit;
+mod compress;
 pub mod disk;
 mod erase;
 mod error;

@@ -7,15 +7,16 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::disk::{Access, Disk, SegmentFile};
+use crate::disk::{Disk, SegmentFile};
 use crate::error::ReadError;
+use crate::format::Keys;
 use crate::format::frame::{Frame, Owner};
 use crate::format::head::FrameKind;
-use crate::format::{Keys, segment_name};
 use crate::index::{Index, Stream};
 use crate::queue::Pending;
 use crate::record::{ContentPlace, Entry, Gap, Place, Record, Stored, StreamId};
 use crate::segment::source::Source;
+use crate::segment::view;
 use crate::verify::ContentAt;
 
 /// Open files at most; more are closed and opened again.
@@ -25,13 +26,15 @@ const OPEN: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Handles {
     disk: Arc<dyn Disk>,
+    keys: Keys,
     open: Mutex<HashMap<u64, Arc<dyn SegmentFile>>>,
 }
 
 impl Handles {
-    pub(crate) fn new(disk: Arc<dyn Disk>) -> Handles {
+    pub(crate) fn new(disk: Arc<dyn Disk>, keys: Keys) -> Handles {
         Handles {
             disk,
+            keys,
             open: Mutex::new(HashMap::new()),
         }
     }
@@ -44,9 +47,15 @@ impl Handles {
         if open.len() >= OPEN {
             open.clear();
         }
-        let file = self.disk.open(&segment_name(segment), Access::Read)?;
+        let file = view::open(self.disk.as_ref(), &self.keys, segment)?.file;
         open.insert(segment, Arc::clone(&file));
         Ok(file)
+    }
+
+    /// Has a segment opened again, since another file has its name now; who reads the old one goes on.
+    pub(crate) fn forget(&self, segment: u64) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.remove(&segment);
     }
 }
 
@@ -77,6 +86,8 @@ pub(crate) struct Entries<L> {
     next: Option<u64>,
     to: u64,
     contents: Contents,
+    /// Which of the streams that had this id is read: one that was forgotten is not continued by the next.
+    life: Option<u64>,
 }
 
 /// Whether contents are read along.
@@ -88,7 +99,9 @@ pub(crate) enum Contents {
 
 impl<L: Lookup> Entries<L> {
     pub(crate) fn new(lookup: L, stream: StreamId, from: u64, to: u64) -> Entries<L> {
+        let life = lookup.with_index(|index| index.life(stream));
         Entries {
+            life,
             lookup,
             stream,
             next: Some(from),
@@ -112,6 +125,7 @@ impl<L: Lookup> Entries<L> {
         let to = self.to;
         self.lookup
             .with_index(|index| match index.streams.get(&self.stream) {
+                _ if index.life(self.stream) != self.life => Step::End,
                 Some(stream) => step(index, stream, seq.max(stream.first), to),
                 None => Step::End,
             })
@@ -142,7 +156,11 @@ impl<L: Lookup> Entries<L> {
                     entry(source, self.stream, seq, place, self.contents)
                 });
                 match read {
-                    Ok(entry) => {
+                    Ok(None) => {
+                        self.next = None;
+                        None
+                    }
+                    Ok(Some(entry)) => {
                         self.next = seq.checked_add(1);
                         Some(Ok(entry))
                     }
@@ -205,8 +223,15 @@ fn entry(
     seq: u64,
     place: Place,
     contents: Contents,
-) -> io::Result<Entry> {
+) -> io::Result<Option<Entry>> {
     let frame = source.frame(place.offset)?;
+    if frame
+        .as_ref()
+        .is_some_and(|frame| frame.head.frame == FrameKind::Void)
+    {
+        // The stream was forgotten since its place was looked up.
+        return Ok(None);
+    }
     let ours = |frame: &Frame| {
         frame.head.frame == FrameKind::Record
             && frame.head.stream == stream
@@ -214,7 +239,7 @@ fn entry(
     };
     let Some(frame) = frame.filter(ours) else {
         let bytes = source.head(place.offset)?.map_or(0, |head| head.length);
-        return Ok(Entry::Gap(lost(seq, place, bytes)));
+        return Ok(Some(Entry::Gap(lost(seq, place, bytes))));
     };
     let contents = match contents {
         Contents::Read => source.contents(&frame)?,
@@ -225,7 +250,7 @@ fn entry(
         body,
         contents: content_places,
     } = frame;
-    Ok(Entry::Record(Box::new(Record {
+    Ok(Some(Entry::Record(Box::new(Record {
         stream,
         seq,
         time: head.time,
@@ -239,7 +264,7 @@ fn entry(
         batch: head.batch,
         place: Some(place),
         content_places,
-    })))
+    }))))
 }
 
 fn lost(seq: u64, place: Place, bytes: u64) -> Gap {

@@ -49,7 +49,7 @@ impl Reader {
         let survey = survey(disk.as_ref())?;
         let key = survey.key.unwrap_or_default();
         let findings = find(survey, key, Depth::Footers)?;
-        let handles = Handles::new(Arc::clone(&disk));
+        let handles = Handles::new(Arc::clone(&disk), findings.keys);
         let (index, keys, recovered) = (findings.index, findings.keys, findings.recovered);
         Ok(Reader {
             found: Arc::new(Found {

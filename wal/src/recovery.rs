@@ -3,10 +3,12 @@
 //! - Changes nothing on disk; what is to be cut is only named.
 //! - Sealed segments are known by their footers, others by a scan.
 
+mod prunings;
 mod report;
 mod standing;
 mod survey;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
@@ -22,6 +24,8 @@ use crate::segment::judge::{Judged, judge};
 use crate::segment::scan::{Scan, scan};
 use crate::segment::source::Source;
 use crate::segment::window::Window;
+use crate::stats::Sizes;
+use prunings::prunings;
 use standing::{Row, Standing};
 pub(crate) use survey::{Opened, Survey, survey};
 
@@ -56,8 +60,11 @@ pub(crate) struct Findings {
     pub(crate) erasing: Vec<Erasing>,
     /// Cuts that earlier recoveries wrote down.
     pub(crate) cuts: Vec<CutBody>,
-    pub(crate) bytes: u64,
-    pub(crate) segments: u64,
+    pub(crate) sizes: Sizes,
+    /// Up to where segments count, as openings say.
+    pub(crate) ends: BTreeMap<u64, u64>,
+    /// Segments that still hold records of forgotten streams.
+    pub(crate) unfinished: BTreeSet<u64>,
 }
 
 /// How closely segments are looked at.
@@ -84,18 +91,27 @@ impl Depth {
 /// Reads what the segments hold.
 pub(crate) fn find(survey: Survey, key: [u8; 32], depth: Depth) -> Result<Findings, OpenError> {
     let Survey {
-        mut segments,
+        segments,
         key_file_missing,
         ..
     } = survey;
+    let keys = Keys::of(key);
+    let viewed = |segment: Opened| {
+        let name = segment_name(segment.number);
+        segment.viewed(&keys).map_err(OpenError::io(name))
+    };
+    let mut segments: Vec<Opened> = segments.into_iter().map(viewed).collect::<Result<_, _>>()?;
+    let prunings = prunings(&segments, &keys).map_err(OpenError::io("read openings"))?;
     if let Some(until) = depth.until() {
         segments.retain(|segment| segment.number <= until.segment);
     }
-    let mut findings = Findings::empty(Keys::of(key));
+    let mut findings = Findings::empty(keys);
     findings.key_file_missing = key_file_missing;
     findings.recovered.key_restored = key_file_missing;
-    findings.segments = segments.len() as u64;
+    findings.sizes.segments = segments.len() as u64;
     let row = Row::of(&segments, &findings.keys).map_err(OpenError::io("read openings"))?;
+    findings.index.forgotten = row.forgotten(prunings);
+    findings.ends = row.ends.clone();
     for segment in &segments {
         let until = depth
             .until()
@@ -111,6 +127,7 @@ pub(crate) fn find(survey: Survey, key: [u8; 32], depth: Depth) -> Result<Findin
     if let Some(tail) = &mut findings.tail {
         tail.left |= !findings.unended.is_empty();
     }
+    findings.forget_last();
     let last = segments.last().map(|segment| segment.number);
     findings.next_number = last.map_or(0, |last| last.saturating_add(1));
     findings.report();
@@ -135,14 +152,17 @@ impl Findings {
             last: None,
             erasing: Vec::new(),
             cuts: Vec::new(),
-            bytes: 0,
-            segments: 0,
+            sizes: Sizes::default(),
+            ends: BTreeMap::new(),
+            unfinished: BTreeSet::new(),
         }
     }
 
     fn take(&mut self, segment: &Opened, standing: Standing, depth: Depth) -> io::Result<()> {
         let length = segment.file.len()?;
-        self.bytes = self.bytes.saturating_add(length);
+        self.sizes.bytes = self.sizes.bytes.saturating_add(length);
+        self.sizes.stored = self.sizes.stored.saturating_add(segment.stored);
+        self.sizes.compressed += u64::from(segment.packed.is_some());
         let keys = self.keys;
         let footer = match standing {
             Standing::Ended(_) => None,
@@ -152,18 +172,19 @@ impl Findings {
         if made && length > HEADER {
             self.header(segment);
         }
+        self.table(segment, standing, length, footer.is_some());
         let Some((at, parts)) = footer else {
-            return self.scanned(segment, standing, length, None);
+            return self.scanned(segment, standing, depth, length, None);
         };
         if depth != Depth::Footers {
-            return self.scanned(segment, Standing::Sealed, length, Some(&parts));
+            return self.scanned(segment, Standing::Sealed, depth, length, Some(&parts));
         }
         self.sealed = (standing == Standing::Last).then_some((segment.number, at));
         let head = segment.source(&keys).head(at)?;
         self.group = self.group.max(head.map_or(0, |head| head.group));
         self.last = head.and_then(|head| head.before).or(self.last);
         self.recovered.closed = true;
-        self.index.merge(segment.number, parts);
+        self.merge(segment.number, parts);
         Ok(())
     }
 
@@ -171,6 +192,7 @@ impl Findings {
         &mut self,
         segment: &Opened,
         standing: Standing,
+        depth: Depth,
         length: u64,
         footer: Option<&Parts>,
     ) -> io::Result<()> {
@@ -215,8 +237,18 @@ impl Findings {
             }
             self.tail(segment, &judged, length);
         }
-        self.index.merge(segment.number, judged.parts);
+        if depth != Depth::Footers {
+            self.blocks(segment, limit, &judged)?;
+        }
+        self.merge(segment.number, judged.parts);
         Ok(())
+    }
+
+    fn merge(&mut self, segment: u64, parts: Parts) {
+        if self.index.holds_forgotten(segment, &parts) {
+            self.unfinished.insert(segment);
+        }
+        self.index.merge(segment, parts);
     }
 
     /// Reports a header that cannot be read although it was durable.

@@ -3,4 +3,5 @@
 pub(crate) mod judge;
 pub(crate) mod scan;
 pub(crate) mod source;
+pub(crate) mod view;
 pub(crate) mod window;

@@ -28,11 +28,24 @@ pub struct Stats {
     pub streams: u64,
 }
 
+/// How large the segments are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    pub(crate) segments: u64,
+    /// As they were written.
+    pub(crate) bytes: u64,
+    /// On disk.
+    pub(crate) stored: u64,
+    pub(crate) compressed: u64,
+}
+
 /// The running counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) bytes: AtomicU64,
+    pub(crate) stored: AtomicU64,
     pub(crate) segments: AtomicU64,
+    compressed: AtomicU64,
     syncs: AtomicU64,
     micros: AtomicU64,
     slowest: AtomicU64,
@@ -47,11 +60,24 @@ impl Counters {
         self.micros.fetch_add(micros, Ordering::Relaxed);
         self.slowest.fetch_max(micros, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.stored.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn found(&self, segments: u64, bytes: u64) {
-        self.segments.store(segments, Ordering::Relaxed);
-        self.bytes.store(bytes, Ordering::Relaxed);
+    /// A segment was written again; the pairs are before and after.
+    pub(crate) fn replaced(&self, raw: (u64, u64), stored: (u64, u64), compressed: bool) {
+        for (counter, (before, after)) in [(&self.bytes, raw), (&self.stored, stored)] {
+            counter.fetch_add(after, Ordering::Relaxed);
+            counter.fetch_sub(before, Ordering::Relaxed);
+        }
+        self.compressed
+            .fetch_add(u64::from(compressed), Ordering::Relaxed);
+    }
+
+    pub(crate) fn found(&self, found: Sizes) {
+        self.segments.store(found.segments, Ordering::Relaxed);
+        self.bytes.store(found.bytes, Ordering::Relaxed);
+        self.stored.store(found.stored, Ordering::Relaxed);
+        self.compressed.store(found.compressed, Ordering::Relaxed);
     }
 
     pub(crate) fn segment(&self) {
@@ -75,8 +101,8 @@ impl Counters {
     pub(crate) fn stats(&self, streams: u64) -> Stats {
         Stats {
             bytes: self.bytes.load(Ordering::Relaxed),
-            stored: self.bytes.load(Ordering::Relaxed),
-            compressed: 0,
+            stored: self.stored.load(Ordering::Relaxed),
+            compressed: self.compressed.load(Ordering::Relaxed),
             segments: self.segments.load(Ordering::Relaxed),
             syncs: self.syncs.load(Ordering::Relaxed),
             sync_micros: self.micros.load(Ordering::Relaxed),

@@ -30,6 +30,11 @@ impl Follower for ToStore {
     fn committed(&self, records: &[Record]) {
         self.0.committed(records);
     }
+
+    fn forgotten(&self, _streams: &[StreamId]) {
+        // Rows that are taken away leave their bytes behind; a new store does not.
+        self.0.rebuild();
+    }
 }
 
 /// The key-derivation context of a directory's identity in its store; part of the store's format.

@@ -82,7 +82,7 @@ pub(crate) fn verify(
     };
     let mut verification = Verification {
         state: findings.recovered.state,
-        bytes: findings.bytes,
+        bytes: findings.sizes.bytes,
         cuts: findings
             .cuts
             .into_iter()
@@ -93,7 +93,7 @@ pub(crate) fn verify(
         ..Verification::default()
     };
     let scanned = Arc::new(Scanned {
-        handles: Handles::new(Arc::clone(disk)),
+        handles: Handles::new(Arc::clone(disk), keys),
         keys,
         index: findings.index,
     });
@@ -174,6 +174,10 @@ impl Verification {
     /// What is known to be durable and is not there any more.
     fn hold_against(&mut self, index: &Index, known: &Known) {
         for (id, durable) in &known.durable {
+            let at = known.until.map_or(0, |until| until.segment);
+            if index.is_gone(*id, at) {
+                continue; // forgotten since
+            }
             let found = index.streams.get(id).map(|stream| stream.head);
             if found.is_some_and(|found| found >= *durable) {
                 continue;

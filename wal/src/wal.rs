@@ -9,9 +9,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::commit::Shared;
+use crate::compress::pack::discard_unfinished;
+use crate::compress::upkeep::{Sealed, attend, compress_now};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{AppendError, CloseError, OpenError, ReadError};
 use crate::follow::Follower;
+use crate::forget::finish_forgetting;
 use crate::format::control::CutBody;
 use crate::format::head::FrameKind;
 use crate::format::{Keys, SEGMENTS};
@@ -99,7 +102,7 @@ impl Options {
 /// A write-ahead log in a directory.
 #[derive(Debug)]
 pub struct Wal {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     log: Option<Arc<EventLog>>,
     closed: bool,
@@ -158,7 +161,7 @@ impl Wal {
         let findings = find(survey, key, Depth::Footers)?;
         let recovered = findings.recovered.clone();
         let shared = Arc::new(begin(disk, findings, options));
-        let thread = spawn(&shared)?;
+        let thread = spawn(&shared, options.compress)?;
         Ok((
             Wal {
                 shared,
@@ -330,7 +333,7 @@ impl Wal {
     /// # Errors
     /// `Io`: some are left as they were, and whole.
     pub fn compress_now(&self) -> Result<u64, AppendError> {
-        Ok(0)
+        compress_now(&self.shared)
     }
 
     /// Counters.
@@ -397,7 +400,9 @@ impl Lookup for Arc<Shared> {
 
 fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
     let counters = Arc::new(Counters::default());
-    counters.found(findings.segments, findings.bytes);
+    counters.found(findings.sizes);
+    let bell = Arc::new(Sealed::new());
+    discard_unfinished(disk.as_ref());
     let Findings {
         keys,
         index,
@@ -409,6 +414,8 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         last,
         recovered,
         erasing,
+        ends,
+        unfinished,
         ..
     } = findings;
     let start = Start {
@@ -416,6 +423,7 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         group,
         before: last,
         unended,
+        ended: ends,
     };
     let mut writer = Writer::new(
         Arc::clone(&disk),
@@ -423,6 +431,7 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         options,
         start,
         Arc::clone(&counters),
+        Arc::clone(&bell),
     );
     if let Some(tail) = tail {
         writer.resume(tail);
@@ -438,12 +447,14 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         };
         note(&mut writer, FrameKind::Cut, &body.encode());
     }
+    let shared = Shared::new(disk, keys, index, writer, counters, bell, options.backlog);
     for erasing in &erasing {
-        if let Err(error) = erase::overwrite(&disk, &keys, erasing) {
+        if let Err(error) = erase::finish(&shared, erasing) {
             tracing::warn!(%error, "an erasure that was interrupted could not be made good");
         }
     }
-    Shared::new(disk, keys, index, writer, counters, options.backlog)
+    finish_forgetting(&shared, unfinished);
+    shared
 }
 
 /// Writes a control frame that only reports: on a full disk the log is opened without it.
@@ -453,10 +464,15 @@ fn note(writer: &mut Writer, frame: FrameKind, body: &[u8]) {
     }
 }
 
-fn spawn(shared: &Arc<Shared>) -> Result<JoinHandle<()>, OpenError> {
+/// The writer's thread. It starts the one that compresses once there is a segment to compress.
+fn spawn(shared: &Arc<Shared>, compress: bool) -> Result<JoinHandle<()>, OpenError> {
     let shared = Arc::clone(shared);
     let run = move || {
+        let mut compressor = None;
         while !shared.closing() {
+            if compress && compressor.is_none() && shared.sealed.below() > 0 {
+                compressor = start_compressor(&shared);
+            }
             if shared.failing() {
                 let _ = shared.wake.1.recv_timeout(RETRY);
             } else if shared.wake.1.recv().is_err() {
@@ -466,11 +482,28 @@ fn spawn(shared: &Arc<Shared>) -> Result<JoinHandle<()>, OpenError> {
                 break;
             }
         }
+        shared.sealed.ring();
+        if let Some(thread) = compressor {
+            // It gives up between two blocks.
+            let _ = thread.join();
+        }
     };
     std::thread::Builder::new()
         .name("recount-wal".to_owned())
         .spawn(run)
         .map_err(OpenError::io("start the writer's thread"))
+}
+
+/// The thread that compresses; without one nothing is compressed but on demand.
+fn start_compressor(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
+    let attended = Arc::clone(shared);
+    let thread = std::thread::Builder::new().name("recount-wal-pack".to_owned());
+    let spawned = thread.spawn(move || attend(&attended));
+    if let Err(error) = &spawned {
+        tracing::warn!(%error, "segments stay uncompressed");
+    }
+    shared.sealed.ring();
+    spawned.ok()
 }
 
 fn farewell(shared: &Shared) -> Result<(), CloseError> {

@@ -9,13 +9,14 @@ mod group;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::compress::upkeep::Sealed;
 use crate::disk::{Access, Disk, SegmentFile};
-use crate::format::control::Opening;
+use crate::format::control::{Opening, Pruning};
 use crate::format::footer::{Parts, trailer};
 use crate::format::head::{FrameKind, Head};
 use crate::format::header::Header;
@@ -52,6 +53,8 @@ struct Current {
     end: u64,
     /// The file reaches this far, with zeros behind `end`.
     reach: u64,
+    /// Nothing stands in it but its opening, and prunings.
+    bare: bool,
     parts: Parts,
 }
 
@@ -72,6 +75,9 @@ pub(crate) struct Writer {
     /// The folder of the segments may not be durable yet.
     unanchored: bool,
     counters: Arc<Counters>,
+    sealed: Arc<Sealed>,
+    /// Segments that count up to an offset, as openings say.
+    ended: BTreeMap<u64, u64>,
 }
 
 /// Where a writer starts.
@@ -81,6 +87,7 @@ pub(crate) struct Start {
     pub(crate) group: u64,
     pub(crate) before: Option<(StreamId, u64)>,
     pub(crate) unended: Vec<(u64, u64)>,
+    pub(crate) ended: BTreeMap<u64, u64>,
 }
 
 impl Writer {
@@ -90,12 +97,14 @@ impl Writer {
         options: Options,
         start: Start,
         counters: Arc<Counters>,
+        sealed: Arc<Sealed>,
     ) -> Writer {
         let Start {
             next_number,
             group,
             before,
             unended,
+            ended,
         } = start;
         let Options {
             segment_size,
@@ -115,6 +124,8 @@ impl Writer {
             owed: Lost::default(),
             unanchored: true,
             counters,
+            sealed,
+            ended,
         }
     }
 
@@ -124,11 +135,13 @@ impl Writer {
         match self.reopen(&tail) {
             Ok(_) if tail.left => self.unended.push((tail.number, tail.end)),
             Ok(file) => {
+                self.sealed.up_to(tail.number);
                 self.current = Some(Current {
                     number: tail.number,
                     file,
                     end: tail.end,
                     reach: tail.end,
+                    bare: false,
                     parts: tail.parts,
                 })
             }
@@ -221,6 +234,45 @@ impl Writer {
         Ok(Some(at))
     }
 
+    /// Begins a segment with a note that streams are forgotten: what earlier segments hold of them does not count from then on.
+    /// Answers the segment's number.
+    pub(crate) fn prune(&mut self, pruning: &Pruning) -> Result<u64, Failure> {
+        if self.current.as_ref().is_some_and(|current| !current.bare) {
+            self.seal().map_err(spared)?;
+        }
+        let named = self.before;
+        let gone = |(stream, _): &(StreamId, u64)| {
+            let mut streams = pruning.streams.iter();
+            streams.any(|pruned| pruned.stream == *stream)
+        };
+        // A record behind it must not name one that is forgotten as lost.
+        self.before = self.before.filter(|before| !gone(before));
+        self.owed
+            .tails
+            .retain(|tail| !gone(&(tail.stream, tail.last)));
+        let noted = self.note_pruning(pruning);
+        if noted.is_err() {
+            self.before = named;
+        }
+        noted
+    }
+
+    fn note_pruning(&mut self, pruning: &Pruning) -> Result<u64, Failure> {
+        if self.current.is_none() {
+            self.begin().map_err(Failure::CutBack)?;
+        }
+        self.control(FrameKind::Pruning, &pruning.encode())?;
+        let current = self.current.as_mut();
+        let current = current.ok_or_else(|| Failure::CutBack(io::ErrorKind::NotFound.into()))?;
+        current.bare = true;
+        Ok(current.number)
+    }
+
+    /// Up to where segments count that were given up.
+    pub(crate) fn ended(&self) -> &BTreeMap<u64, u64> {
+        &self.ended
+    }
+
     /// Writes a closing record.
     pub(crate) fn close(&mut self) -> Result<(), Failure> {
         self.settle_debts()?;
@@ -285,6 +337,7 @@ impl Writer {
         }
         self.counters.synced(started.elapsed(), bytes.len() as u64);
         current.end = current.end.saturating_add(bytes.len() as u64);
+        current.bare = false;
         Ok(())
     }
 
@@ -343,13 +396,15 @@ impl Writer {
         match self.opening(number, file.as_ref()) {
             Ok(end) => {
                 self.next_number = number.saturating_add(1);
-                self.unended.clear();
+                self.ended.extend(self.unended.drain(..));
                 self.counters.segment();
+                self.sealed.up_to(number);
                 self.current = Some(Current {
                     number,
                     file,
                     end,
                     reach: end,
+                    bare: true,
                     parts: Parts::default(),
                 });
                 Ok(())

@@ -19,7 +19,10 @@ const STREAMS: u8 = 3;
 fn opened(directory: &Path) -> (Wal, Recovered) {
     Wal::open_with(
         directory,
-        Options::default().segment_size(16 << 10).ahead(0),
+        Options::default()
+            .segment_size(16 << 10)
+            .ahead(0)
+            .compress(false),
         Some(StoreOptions::default()),
     )
     .unwrap()

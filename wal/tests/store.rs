@@ -20,7 +20,7 @@ fn id(n: u64) -> StreamId {
 }
 
 fn options() -> Options {
-    Options::default().segment_size(32 << 10)
+    Options::default().segment_size(32 << 10).compress(false)
 }
 
 fn record(n: u64) -> NewRecord {

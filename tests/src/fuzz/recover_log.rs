@@ -40,7 +40,10 @@ pub fn recover_log(data: &[u8]) {
 }
 
 fn open(disk: &SimulatedDisk) -> (Wal, Recovered) {
-    let options = Options::default().segment_size(SEGMENT).ahead(0);
+    let options = Options::default()
+        .segment_size(SEGMENT)
+        .ahead(0)
+        .compress(false);
     Wal::open_on(Arc::new(disk.clone()), options).expect("a log always opens")
 }
 

@@ -3,7 +3,7 @@
 //! - A body that does not decode to its last byte is treated as absent; its frame's digest has been checked before.
 
 use super::cursor::{Cursor, Put};
-use crate::record::StreamId;
+use crate::record::{RecordDigest, StreamId};
 
 /// What an opening says: earlier segments are valid up to these offsets, whatever stands behind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,4 +111,55 @@ fn doomed(cursor: &mut Cursor<'_>) -> Option<Doomed> {
         segment: cursor.u64()?,
         offset: cursor.u64()?,
     })
+}
+
+/// A stream that is forgotten, and how far it reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pruned {
+    pub(crate) stream: StreamId,
+    pub(crate) last: u64,
+    /// Digest of its last record.
+    pub(crate) digest: RecordDigest,
+}
+
+/// The body of a pruning frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pruning {
+    /// Whether bytes that nobody can read are given up too.
+    pub(crate) damage: bool,
+    pub(crate) streams: Vec<Pruned>,
+}
+
+impl Pruning {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.put_u32(u32::from(self.damage));
+        out.put_count(self.streams.len());
+        for pruned in &self.streams {
+            out.put(&pruned.stream.0);
+            out.put_u64(pruned.last);
+            out.put(&pruned.digest.0);
+        }
+        out
+    }
+
+    pub(crate) fn decode(body: &[u8]) -> Option<Pruning> {
+        let mut cursor = Cursor(body);
+        let flags = cursor.u32().filter(|flags| *flags <= 1)?;
+        let count = cursor.count(56)?;
+        let pruned = |cursor: &mut Cursor<'_>| {
+            Some(Pruned {
+                stream: StreamId(cursor.array()?),
+                last: cursor.u64()?,
+                digest: RecordDigest(cursor.array()?),
+            })
+        };
+        let streams = (0..count)
+            .map(|_| pruned(&mut cursor))
+            .collect::<Option<_>>()?;
+        cursor.0.is_empty().then_some(Pruning {
+            damage: flags == 1,
+            streams,
+        })
+    }
 }

@@ -4,7 +4,7 @@
 //! - A content's checksum is bound to its stream, seq and index: a stray copy does not verify.
 
 use super::cursor::{Cursor, Put};
-use super::head::Head;
+use super::head::{FrameKind, Head};
 use super::{AROUND_CONTENT, DIGEST, ERASED_SALT, HEAD, Keys, aligned};
 use crate::record::{Content, ContentPlace, MAX_CONTENT, Place, Stored, StreamId};
 
@@ -55,6 +55,22 @@ pub(crate) fn encode(
             .max(out.len()),
         0,
     );
+}
+
+/// What stands in the place of a frame that is forgotten: the head of a void frame and its digest; zeros follow up to its length.
+pub(crate) fn void(head: &Head, length: u64, keys: &Keys) -> Vec<u8> {
+    let head = Head {
+        length,
+        place: head.place,
+        group: head.group,
+        base: head.base,
+        ..Head::control(FrameKind::Void)
+    };
+    let mut out = Vec::with_capacity(HEAD + DIGEST);
+    head.encode(keys, &mut out);
+    let digest = keys.frame_digest(&out);
+    out.put(&digest);
+    out
 }
 
 /// Whose content it is; part of what its checksum covers.
@@ -154,7 +170,11 @@ impl Frame {
             });
             offset = offset.checked_add(u64::from(length) + AROUND_CONTENT)?;
         }
-        let ends = aligned(offset - head.place.offset) == head.length;
+        // What follows a void frame's digest is nothing.
+        let ends = match head.frame {
+            FrameKind::Void => head.body == 0 && head.contents == 0,
+            _ => aligned(offset - head.place.offset) == head.length,
+        };
         ends.then(|| Frame {
             head,
             body: body.to_vec(),

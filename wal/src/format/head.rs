@@ -30,6 +30,10 @@ pub(crate) enum FrameKind {
     Erasing = 6,
     /// Ends of streams that were durable and are not in the segments any more.
     Lost = 7,
+    /// Streams that are forgotten: what segments before this one hold of them does not count.
+    Pruning = 8,
+    /// Where a record of a forgotten stream stood.
+    Void = 9,
 }
 
 impl FrameKind {
@@ -42,6 +46,8 @@ impl FrameKind {
             5 => FrameKind::Cut,
             6 => FrameKind::Erasing,
             7 => FrameKind::Lost,
+            8 => FrameKind::Pruning,
+            9 => FrameKind::Void,
             _ => return None,
         })
     }

@@ -2,6 +2,7 @@
 //!
 //! - It carries the directory's key, so that a lost key file can be made again from any segment.
 
+use super::block::LZ4_BLOCKS;
 use super::cursor::{Cursor, Put};
 use super::{HEADER, SEGMENT_MAGIC, VERSION};
 
@@ -13,7 +14,7 @@ const USED: usize = 64;
 pub(crate) struct Header {
     pub(crate) segment: u64,
     pub(crate) key: [u8; 32],
-    /// 0: not compressed; other values are reserved.
+    /// 0: not compressed; 1: blocks of LZ4; other values are reserved.
     pub(crate) compression: u16,
 }
 
@@ -66,7 +67,7 @@ impl Header {
         let segment = cursor.u64()?;
         let key = cursor.array()?;
         let reserved_too = cursor.u64()?;
-        if version != VERSION || compression != 0 {
+        if version != VERSION || compression > LZ4_BLOCKS {
             return Some(Err(BadHeader::Newer(
                 version.max(VERSION.saturating_add(1)),
             )));

@@ -3,13 +3,16 @@
 //! - Making a segment may be interrupted, also by a recovery that was making one after a segment that was never finished.
 //!   So the row of segments may end in any number of unmade ones; nothing was ever acknowledged in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use super::Opened;
+use super::prunings::Noted;
 use crate::format::control::Opening;
 use crate::format::head::FrameKind;
 use crate::format::{HEADER, Keys};
+use crate::index::Gone;
+use crate::record::StreamId;
 use crate::segment::judge::judge;
 use crate::segment::scan::scan;
 
@@ -34,8 +37,10 @@ pub(super) enum Standing {
 /// The segments of a directory, as they stand to one another.
 #[derive(Debug)]
 pub(super) struct Row {
-    ends: BTreeMap<u64, u64>,
+    pub(super) ends: BTreeMap<u64, u64>,
     last_made: Option<u64>,
+    /// Segments that are compressed: they were sealed, so they are never written on.
+    packed: BTreeSet<u64>,
 }
 
 impl Row {
@@ -53,11 +58,16 @@ impl Row {
             if let Some(opening) = opening.and_then(|frame| Opening::decode(&frame.body)) {
                 ends.extend(opening.ends);
                 last_made = Some(segment.number);
-            } else if was_synced(segment, keys)? {
+            } else if segment.packed.is_some() || was_synced(segment, keys)? {
                 last_made = Some(segment.number);
             }
         }
-        Ok(Row { ends, last_made })
+        let packed = segments.iter().filter(|segment| segment.packed.is_some());
+        Ok(Row {
+            packed: packed.map(|segment| segment.number).collect(),
+            ends,
+            last_made,
+        })
     }
 
     /// `until`: how far a segment counts that is being written on.
@@ -66,10 +76,34 @@ impl Row {
             return Standing::Ended(end);
         }
         match self.last_made {
-            Some(last) if number < last => Standing::Cut,
+            Some(last) if number < last || self.packed.contains(&number) => Standing::Cut,
             Some(last) if number == last => Standing::Last,
             _ => Standing::Unmade,
         }
+    }
+
+    /// The streams that prunings name, as far as those count.
+    pub(super) fn forgotten(&self, prunings: Vec<Noted>) -> BTreeMap<StreamId, Gone> {
+        let counts = |noted: &Noted| {
+            let end = self.ends.get(&noted.segment);
+            end.is_none_or(|end| noted.end <= *end)
+        };
+        let mut forgotten = BTreeMap::new();
+        for Noted {
+            segment, pruning, ..
+        } in prunings.into_iter().filter(counts)
+        {
+            for pruned in pruning.streams {
+                let gone = Gone {
+                    below: segment,
+                    last: pruned.last,
+                    digest: pruned.digest,
+                    damage: pruning.damage,
+                };
+                forgotten.insert(pruned.stream, gone);
+            }
+        }
+        forgotten
     }
 
     /// The first number between two made segments that is nobody's, and was not given up before anything was in it.

@@ -1,14 +1,19 @@
 //! The first look at a directory: its segments' headers and its key.
 //!
 //! - Fails on a newer version before anything is touched.
+//! - Whoever sees a segment that was written again also sees the note, in a later one, that says why: segments are opened in order, until
+//!   no new ones appear.
 
+use std::io;
 use std::sync::Arc;
 
+use crate::compress::packed::Packed;
 use crate::disk::{Access, Disk, SegmentFile, read_up_to};
 use crate::error::OpenError;
 use crate::format::header::{BadHeader, Header};
 use crate::format::{HEADER, KEY_FILE, Keys, SEGMENTS, VERSION, segment_name, segment_number};
 use crate::segment::source::Source;
+use crate::segment::view::{View, view};
 
 /// A segment's file, opened.
 #[derive(Clone, Debug)]
@@ -16,6 +21,10 @@ pub(crate) struct Opened {
     pub(crate) number: u64,
     pub(crate) file: Arc<dyn SegmentFile>,
     pub(crate) header: Option<Header>,
+    /// The file, when it is compressed.
+    pub(crate) packed: Option<Arc<Packed>>,
+    /// Bytes that it takes on disk.
+    pub(crate) stored: u64,
 }
 
 /// The directory's key and its segments, before anything is read from them.
@@ -27,6 +36,21 @@ pub(crate) struct Survey {
 }
 
 impl Opened {
+    /// The same segment, read as it was written.
+    pub(super) fn viewed(self, keys: &Keys) -> io::Result<Opened> {
+        let View {
+            file,
+            packed,
+            stored,
+        } = view(self.file, self.number, keys)?;
+        Ok(Opened {
+            file,
+            packed,
+            stored,
+            ..self
+        })
+    }
+
     pub(crate) fn source<'a>(&'a self, keys: &'a Keys) -> Source<'a> {
         Source {
             file: self.file.as_ref(),
@@ -36,8 +60,11 @@ impl Opened {
     }
 }
 
-/// Finds the segments and the key; fails on a newer version before anything is touched.
-pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
+/// How often the folder is listed at most, until nothing new is in it.
+const LISTED: usize = 8;
+
+/// The numbers of the segments there are, in order.
+fn numbers(disk: &dyn Disk) -> Result<Vec<u64>, OpenError> {
     let names = disk
         .list(SEGMENTS)
         .map_err(OpenError::io("list segments"))?;
@@ -46,10 +73,25 @@ pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
         .filter_map(|name| segment_number(name))
         .collect();
     numbers.sort_unstable();
-    let mut segments = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        segments.push(opened(disk, number)?);
+    Ok(numbers)
+}
+
+/// Finds the segments and the key; fails on a newer version before anything is touched.
+pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
+    let mut segments: Vec<Opened> = Vec::new();
+    for _ in 0..LISTED {
+        let mut more = false;
+        for number in numbers(disk)? {
+            if segments.iter().all(|segment| segment.number != number) {
+                segments.push(opened(disk, number)?);
+                more = true;
+            }
+        }
+        if !more {
+            break;
+        }
     }
+    segments.sort_unstable_by_key(|segment| segment.number);
     let written = segments
         .iter()
         .find_map(|segment| segment.header)
@@ -71,21 +113,20 @@ fn opened(disk: &dyn Disk, number: u64) -> Result<Opened, OpenError> {
         .map_err(OpenError::io(&name))?;
     let bytes = read_up_to(file.as_ref(), 0, HEADER).map_err(OpenError::io(&name))?;
     match Header::decode(&bytes) {
-        Ok(header) => Ok(Opened {
-            number,
-            file,
-            header: (header.segment == number).then_some(header),
-        }),
-        Err(BadHeader::Damaged) => Ok(Opened {
-            number,
-            file,
-            header: None,
-        }),
+        Ok(header) => Ok(Some(header).filter(|header| header.segment == number)),
+        Err(BadHeader::Damaged) => Ok(None),
         Err(BadHeader::Newer(version)) => Err(OpenError::Newer {
             version,
             known: VERSION,
         }),
     }
+    .map(|header| Opened {
+        number,
+        file,
+        header,
+        packed: None,
+        stored: 0,
+    })
 }
 
 fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {

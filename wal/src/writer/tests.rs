@@ -32,7 +32,7 @@ fn batch(number: u8, first: u64, count: usize) -> Batch {
 #[test]
 fn each_frame_names_the_one_before_it_in_its_stream_and_in_the_directory() {
     let disk = SimulatedDisk::new();
-    let options = Options::default().segment_size(3000);
+    let options = Options::default().segment_size(3000).compress(false);
     let (wal, _) = Wal::open_on(Arc::new(disk.clone()), options).unwrap();
     let mut before: Option<(StreamId, u64)> = None;
     let mut link: [Option<Place>; 2] = [None; 2];

@@ -47,7 +47,10 @@ pub(crate) fn batch(id: StreamId, first: u64, count: u64) -> Batch {
 pub(crate) fn open(disk: &SimulatedDisk) -> (Wal, Recovered) {
     Wal::open_on(
         Arc::new(disk.clone()),
-        Options::default().segment_size(SMALL).ahead(0),
+        Options::default()
+            .segment_size(SMALL)
+            .ahead(0)
+            .compress(false),
     )
     .unwrap()
 }
