@@ -211,8 +211,12 @@ fn a_stream_that_is_appended_to_meanwhile_is_forgotten_whole_or_begins_again() {
         });
     });
     for number in 0..3 {
-        let last = wal.heads(stream(number)).unwrap().accepted;
-        assert_eq!(seqs(wal, stream(number)), (0..=last).collect::<Vec<_>>());
+        // Stream 1 may have been forgotten after its last append.
+        let count = wal
+            .heads(stream(number))
+            .map_or(0, |heads| heads.accepted + 1);
+        assert!(count > 0 || number == 1);
+        assert_eq!(seqs(wal, stream(number)), (0..count).collect::<Vec<_>>());
     }
     assert_eq!(wal.verify().unwrap().state, State::Clean);
     let (again, recovered) = open(&disk.crashed(Survival::Lost));
