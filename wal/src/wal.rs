@@ -152,11 +152,20 @@ impl Wal {
         let survey = survey(disk.as_ref())?;
         let fresh = survey.key.is_none();
         let key = survey.key.map_or_else(key::random, Ok)?;
-        // The key's name may have survived a crash that the folder's did not.
-        disk.create_dir(SEGMENTS)
-            .map_err(OpenError::io("make the folder of segments"))?;
-        if fresh || survey.key_file_missing {
-            key::store(disk.as_ref(), &key)?;
+        // The key's name may have survived a crash that the folder's did not. A log that is there can be read without it.
+        let made = disk.create_dir(SEGMENTS);
+        if fresh {
+            made.map_err(OpenError::io("make the folder of segments"))?;
+        }
+        let stored = if fresh || survey.key_file_missing {
+            key::store(disk.as_ref(), &key)
+        } else {
+            Ok(())
+        };
+        match stored {
+            // The segments have it as well.
+            Err(error) if !fresh => tracing::warn!(%error, "the key could not be made again"),
+            other => other?,
         }
         let findings = find(survey, key, Depth::Footers)?;
         let recovered = findings.recovered.clone();

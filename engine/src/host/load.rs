@@ -135,9 +135,8 @@ impl Directory {
                 why: skipped.misfit.problem.to_string(),
             })
             .collect();
-        if !report.damaged.is_empty() {
-            report.state = api::State::Damaged;
-        }
+        let worst = report.damaged.iter().map(super::report::of_damage).max();
+        report.state = report.state.max(worst.unwrap_or_default());
         report
     }
 }

@@ -12,6 +12,15 @@ pub(crate) fn state(state: State) -> api::State {
     }
 }
 
+/// Positions whose bytes cannot be read are damaged; those that are not there at all were cut off.
+pub(crate) fn of_damage(damaged: &api::Damaged) -> api::State {
+    if damaged.bytes == 0 {
+        api::State::Truncated
+    } else {
+        api::State::Damaged
+    }
+}
+
 /// The part of a directory's recovery that is about one stream.
 pub(crate) fn recovered(whole: &Recovered, stream: StreamId) -> api::Recovered {
     let damaged: Vec<api::Damaged> = whole
@@ -35,8 +44,8 @@ pub(crate) fn recovered(whole: &Recovered, stream: StreamId) -> api::Recovered {
             after: *after,
         })
     });
-    let state = if !damaged.is_empty() {
-        api::State::Damaged
+    let state = if let Some(worst) = damaged.iter().map(of_damage).max() {
+        worst
     } else if cut.is_some() {
         state(whole.state.min(State::Truncated)).max(api::State::Torn)
     } else {

@@ -168,7 +168,6 @@ impl Check {
     fn gap(&mut self, gap: &recount_wal::Gap) {
         self.lift(gap.last.saturating_add(1));
         self.previous = None;
-        self.found.state = api::State::Damaged;
         let damage = api::Damaged {
             first: gap.first,
             last: gap.last,
@@ -176,6 +175,7 @@ impl Check {
             offset: gap.offset,
             bytes: gap.bytes,
         };
+        self.found.state = self.found.state.max(report::of_damage(&damage));
         if !self
             .found
             .damaged
@@ -223,10 +223,17 @@ impl Check {
                 }
                 _ => {
                     self.tell(format!("a content is lost; seq={seq}"));
-                    self.found.state = api::State::Damaged;
+                    let state = self.cut_off(seq).unwrap_or(api::State::Damaged);
+                    self.found.state = self.found.state.max(state);
                 }
             }
         }
+    }
+
+    /// The state of a position that the segments lost and of which only the event store still has the body.
+    fn cut_off(&self, seq: u64) -> Option<api::State> {
+        let here = |known: &&api::Damaged| (known.first..=known.last).contains(&seq);
+        self.found.damaged.iter().find(here).map(report::of_damage)
     }
 
     fn tell(&mut self, problem: String) {

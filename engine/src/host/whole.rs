@@ -6,7 +6,7 @@ use super::directory::Directory;
 use super::report;
 use crate::{Error, ErrorKind, api};
 use recount_wal::store::StoreState;
-use recount_wal::{Verification, Wal};
+use recount_wal::{StreamId, Verification, Wal};
 
 /// What a full read of the segments finds, and how the store behind them stands.
 pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVerified, Error> {
@@ -37,7 +37,7 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
         )),
         _ => None,
     };
-    let gone = gone(dir, log);
+    let gone = gone(log, &found);
     let missing = if gone.is_empty() {
         api::State::Clean
     } else {
@@ -71,16 +71,16 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
     })
 }
 
-/// Sessions that the event store knew when the directory was opened and of which the segments hold nothing any more: no
-/// list of sessions can show them.
-fn gone(dir: &Directory, log: &Wal) -> Vec<String> {
+/// Sessions of which the segments hold nothing any more, as far as it is written down that there were such: a list of
+/// sessions may not be able to show their names.
+fn gone(log: &Wal, found: &Verification) -> Vec<String> {
     let streams = log.streams();
-    let lost = dir
-        .recovered
-        .damaged
-        .iter()
-        .filter_map(|damage| damage.lost);
-    lost.filter(|(stream, ..)| streams.iter().all(|info| info.stream != *stream))
+    let whole = |(stream, first, last): &(StreamId, u64, u64)| {
+        let info = streams.iter().find(|info| info.stream == *stream);
+        info.is_some_and(|info| info.first == *first && info.heads.accepted == *last)
+    };
+    let lost = found.damaged.iter().filter_map(|damage| damage.lost);
+    lost.filter(whole)
         .map(|(stream, _, last)| {
             format!("a whole session is missing in the segments; stream={stream} last={last}")
         })

@@ -12,6 +12,7 @@ mod faults;
 mod first;
 mod forks;
 mod import;
+mod lost;
 mod profiles;
 mod prompts;
 mod protocol;
