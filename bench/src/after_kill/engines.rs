@@ -1,6 +1,6 @@
 //! What is compared: Recount, one SQLite table, one file of lines a session; a few turns at a time, durable before the next.
 //!
-//! - Recount prepares a prompt after each append, as a host does before it asks the model, and hides nothing: the prompt is the whole session.
+//! - Recount prepares a prompt before the last answer of each append, as a host does, and hides nothing: the prompt is the whole session.
 
 use super::words::Words;
 use crate::{Failure, session};
@@ -90,13 +90,18 @@ fn fill_recount(folder: &Path, bytes: u64, say: &mut Say<'_>) -> Result<(), Fail
     let given = turns(bytes, |session, turn| {
         let session = sessions.get(session as usize).ok_or("a session")?;
         let turn: Vec<&str> = turn.iter().map(String::as_str).collect();
-        session.append(&turn)?;
+        let (answer, asked) = turn.split_last().ok_or("a turn has an answer")?;
+        session.append(asked)?;
         session.prepare(api::Prepare {
             form: api::As::None,
             ..Default::default()
         })?;
+        session.append(&[answer])?;
         Ok(())
     })?;
+    for session in &sessions {
+        session.sync()?;
+    }
     say(given);
     Ok(())
 }
