@@ -66,8 +66,13 @@ pub(crate) struct Rpc {
 impl Rpc {
     /// Starts it.
     pub(crate) fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    /// Starts it with more arguments.
+    pub(crate) fn start_with(data: &Path, args: &[&str]) -> Self {
         let mut command = Command::new(RECOUNT);
-        command.arg("--data").arg(data).arg("rpc");
+        command.args(args).arg("--data").arg(data).arg("rpc");
         Self::spawn(command)
     }
 
@@ -155,6 +160,19 @@ impl Rpc {
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Asks it to end, as a supervisor does, and waits until it has.
+    pub(crate) fn terminate(&mut self) {
+        let process = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &process]).status();
+        assert!(asked.is_ok_and(|asked| asked.success()), "kill -TERM");
+        let _ = self.child.wait();
+    }
+
+    /// Closes its input, and does not wait.
+    pub(crate) fn hang_up(&mut self) {
+        self.input = None;
     }
 
     /// Ends it as a host does: closes its input, waits.
