@@ -5,10 +5,12 @@ use std::fmt::Write;
 use super::frame::{Frame, Owner, encode};
 use super::head::{FrameKind, Head};
 use super::{Keys, *};
+use crate::disk::{SimulatedDisk, read_up_to};
 use crate::limits::MAX_BATCH;
 use crate::record::{
     Content, MAX_BODY, MAX_CONTENT, MAX_CONTENTS, Place, RecordDigest, Stored, StreamId,
 };
+use crate::segment::view;
 
 const DOCUMENT: &str = include_str!("../../FORMAT.md");
 
@@ -46,9 +48,10 @@ fn content() -> Content {
     }
 }
 
-/// The hexadecimal lines of §9.
-fn documented() -> Vec<u8> {
-    let (_, example) = DOCUMENT.split_once("## 9. Example").unwrap();
+/// The hexadecimal lines of a section.
+fn documented(section: &str) -> Vec<u8> {
+    let (_, example) = DOCUMENT.split_once(section).unwrap();
+    let example = example.split("\n## ").next().unwrap();
     let digits: String = example
         .lines()
         .filter_map(|line| line.strip_prefix("    "))
@@ -77,7 +80,7 @@ fn the_example_is_what_is_written_and_what_is_read() {
     let mut bytes = Vec::new();
     encode(head(), b"body", &[content()], &keys, &mut bytes);
     assert!(
-        documented() == bytes,
+        documented("## 9. Example") == bytes,
         "the example should be:\n{}",
         hex(&bytes)
     );
@@ -121,6 +124,10 @@ fn the_constants_are_the_documented_ones() {
         ("MAX_CONTENTS", MAX_CONTENTS as u64),
         ("MAX_BATCH", MAX_BATCH),
         ("MAX_CONTROL", u64::from(MAX_CONTROL)),
+        ("BLOCK_HEAD", block::BLOCK_HEAD as u64),
+        ("BLOCK", block::BLOCK as u64),
+        ("MAX_BLOCK", u64::from(block::MAX_BLOCK)),
+        ("END", block::END),
     ];
     for (name, value) in numbers {
         assert!(
@@ -131,6 +138,7 @@ fn the_constants_are_the_documented_ones() {
     for (name, magic) in [
         ("SEGMENT_MAGIC", SEGMENT_MAGIC),
         ("TRAILER_MAGIC", TRAILER_MAGIC),
+        ("END_MAGIC", block::END_MAGIC),
     ] {
         assert!(DOCUMENT.contains(&format!(
             "| {name} | `{}` |\n",
@@ -146,6 +154,7 @@ fn the_constants_are_the_documented_ones() {
         assert!(DOCUMENT.contains(&format!("`{context}`")), "{context}");
     }
     assert_eq!(FRAME_MAGIC, *b"RCF\x01");
+    assert_eq!(block::BLOCK_MAGIC, *b"RCB\x01");
 }
 
 #[test]
@@ -174,4 +183,92 @@ fn any_change_of_a_covered_byte_is_noticed() {
         None
     );
     assert_eq!(Head::decode(&bytes, head().place, &Keys::of([2; 32])), None);
+}
+
+/// A compressed file without its header: the block's bytes as LZ4, made by hand.
+fn packed(keys: &Keys) -> Vec<u8> {
+    // One byte 7, then a match of 94 bytes one byte back, then the last five as they are.
+    let stored = [0x1f, 7, 1, 0, 75, 0x50, 7, 7, 7, 7, 7];
+    let head = block::BlockHead {
+        raw: 100,
+        stored: stored.len() as u32,
+        segment: 3,
+        offset: HEADER,
+        digest: block::half(keys, &stored),
+    };
+    let mut bytes = Vec::new();
+    head.encode(keys, &mut bytes);
+    bytes.extend(stored);
+    let table = HEADER.to_le_bytes();
+    let end = block::End {
+        segment: 3,
+        length: HEADER + 100,
+        table: HEADER + bytes.len() as u64,
+        block: block::BLOCK as u32,
+        count: 1,
+        digest: block::half(keys, &table),
+    };
+    bytes.extend(table);
+    end.encode(keys, &mut bytes);
+    bytes
+}
+
+#[test]
+fn the_compressed_example_is_what_is_read() {
+    let keys = Keys::of([1; 32]);
+    let bytes = packed(&keys);
+    assert!(
+        documented("## 10. Example of a compressed segment") == bytes,
+        "the example should be:\n{}",
+        hex(&bytes)
+    );
+    let header = header::Header {
+        segment: 3,
+        key: [1; 32],
+        compression: block::LZ4_BLOCKS,
+    };
+    let disk = SimulatedDisk::new();
+    disk.put(&segment_name(3), [header.encode(), bytes].concat());
+    let view = view::open(&disk, &keys, 3).unwrap();
+    let read = read_up_to(view.file.as_ref(), 0, 1000).unwrap();
+    let plain = header::Header {
+        compression: 0,
+        ..header
+    };
+    assert_eq!(read, [plain.encode(), vec![7; 100]].concat());
+}
+
+#[test]
+fn the_pruning_example_is_what_is_written_and_what_is_read() {
+    let pruning = control::Pruning {
+        damage: false,
+        streams: vec![control::Pruned {
+            stream: StreamId([2; 16]),
+            last: 9,
+            digest: RecordDigest([3; 32]),
+        }],
+    };
+    let bytes = pruning.encode();
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(DOCUMENT.contains(&format!("`{digits}`")), "{digits}");
+    assert_eq!(control::Pruning::decode(&bytes), Some(pruning));
+    for length in 0..bytes.len() {
+        assert_eq!(control::Pruning::decode(&bytes[..length]), None);
+    }
+}
+
+#[test]
+fn a_void_frame_is_one_whatever_follows_its_digest() {
+    let keys = Keys::of([1; 32]);
+    let mut bytes = frame::void(&head(), 1000, &keys);
+    let read = Head::decode(&bytes, head().place, &keys).unwrap();
+    assert_eq!((read.frame, read.length), (FrameKind::Void, 1000));
+    assert_eq!((read.group, read.base), (head().group, head().base));
+    assert_eq!(
+        (read.stream, read.before, read.tag),
+        (StreamId([0; 16]), None, None)
+    );
+    assert!(Frame::decode(read, &bytes, &keys).is_some());
+    bytes[100] ^= 1;
+    assert_eq!(Head::decode(&bytes, head().place, &keys), None);
 }
