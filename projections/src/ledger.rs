@@ -45,12 +45,12 @@ pub struct Ledger {
     pub closed: Option<Seq>,
     /// Tokens of blocks, by the newest count of each.
     pub counts: Map<BlockId, u64>,
-    /// The newest tokenizer's name and version.
-    pub tokenizer: Option<Arc<str>>,
+    /// The newest tokenizer's name and version, and where it was named.
+    pub tokenizer: Option<(Seq, Arc<str>)>,
     /// Prompts that left: digest to the newest `issued` event of it.
     pub issued: Map<Digest, Seq>,
-    /// All `issued` events.
-    pub issues: Map<Seq, Arc<Logged>>,
+    /// All `issued` events, with their digests.
+    pub issues: Map<Seq, Digest>,
     /// Usages, by the first event of each request, largest values won.
     pub usages: Map<Seq, Totals>,
     /// Their sum.
@@ -88,8 +88,8 @@ impl Ledger {
             Body::Opened(_) => self.opened = Some(Arc::clone(logged)),
             Body::Closed(_) => self.closed = Some(seq),
             Body::Forked(_) => self.forked = Some(Arc::clone(logged)),
-            Body::Counted(counted) => self.count(counted),
-            Body::Issued(issued) => self.issue(logged, issued),
+            Body::Counted(counted) => self.count(seq, counted),
+            Body::Issued(issued) => self.issue(seq, issued),
             Body::Usage(usage) => self.spend(seq, usage),
             Body::Overflow(_) => self.overflows.insert_mut(seq, Arc::clone(logged)),
             Body::Breaker(breaker) => self.break_or_release(seq, breaker, line),
@@ -103,17 +103,17 @@ impl Ledger {
         }
     }
 
-    fn count(&mut self, counted: &Counted) {
-        self.tokenizer = Some(Arc::from(counted.tokenizer.as_str()));
+    fn count(&mut self, seq: Seq, counted: &Counted) {
+        self.tokenizer = Some((seq, Arc::from(counted.tokenizer.as_str())));
         counted
             .counts
             .iter()
             .for_each(|(block, tokens)| self.counts.insert_mut(*block, *tokens));
     }
 
-    fn issue(&mut self, logged: &Arc<Logged>, issued: &Issued) {
-        self.issued.insert_mut(issued.digest, logged.seq);
-        self.issues.insert_mut(logged.seq, Arc::clone(logged));
+    fn issue(&mut self, seq: Seq, issued: &Issued) {
+        self.issued.insert_mut(issued.digest, seq);
+        self.issues.insert_mut(seq, issued.digest);
     }
 
     /// One request counts once; of what was said about it the largest values win.
@@ -174,7 +174,8 @@ fn request_print(usage: &Usage) -> Option<[u8; 16]> {
     Some(print(usage.request.as_ref()?.bytes()?))
 }
 
-fn print(id: &[u8]) -> [u8; 16] {
+/// A short digest of a name or an id.
+pub(crate) fn print(id: &[u8]) -> [u8; 16] {
     let mut print = [0; 16];
     print
         .iter_mut()

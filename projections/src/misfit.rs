@@ -3,10 +3,11 @@
 //! - [`Kind`] is what to branch on; [`Problem`] has one variant for each rule; [`Suggest`] has the fields of the refused event.
 
 use alloc::vec::Vec;
+use bincode::{Decode, Encode};
 use recount_events::{BlockId, Seq};
 
 /// What the caller should do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum MisfitKind {
     /// Nothing changed; the event does not fit this timeline. Look at the suggestion.
     Rejected,
@@ -16,10 +17,12 @@ pub enum MisfitKind {
     Invalid,
     /// Nothing changed; something else stands under that name already.
     Conflict,
+    /// Nothing changed; the state does not hold enough to decide. Fold the whole log and ask again.
+    Cold,
 }
 
 /// The fields of an event that would fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Suggest {
     /// `first` and `last`: the smallest legal range around the refused one, else the largest inside.
     Range {
@@ -41,7 +44,7 @@ pub enum Suggest {
 }
 
 /// Which rule an event breaks. Facts stand last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode, thiserror::Error)]
 pub enum Problem {
     /// A position that is not written yet.
     #[error("the position is in the future: seq={0}")]
@@ -195,10 +198,13 @@ pub enum Problem {
     /// The position's bytes were damaged or are missing.
     #[error("the event was not found in the log")]
     Gap,
+    /// What is needed is not in memory.
+    #[error("the session is not wholly in memory")]
+    Cold,
 }
 
 /// An event does not fit. Nothing changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
 #[error("{problem}")]
 pub struct Misfit {
     /// What the caller should do.
@@ -210,10 +216,24 @@ pub struct Misfit {
 }
 
 impl Misfit {
+    /// The state does not hold enough to decide; the whole log does.
+    #[must_use]
+    pub fn is_cold(&self) -> bool {
+        self.problem == Problem::Cold
+    }
+
     pub(crate) const fn rejected(problem: Problem) -> Self {
         Self {
             kind: MisfitKind::Rejected,
             problem,
+            suggest: None,
+        }
+    }
+
+    pub(crate) const fn cold() -> Self {
+        Self {
+            kind: MisfitKind::Cold,
+            problem: Problem::Cold,
             suggest: None,
         }
     }

@@ -89,9 +89,9 @@ impl Counter<'_> {
 
     /// Pictures in the block.
     fn pictures(&self, id: BlockId) -> Vec<ImageFacts> {
-        let found = self
-            .state
-            .event(id.seq)
+        let logged = self.state.event(id.seq);
+        let found = logged
+            .as_ref()
             .and_then(|logged| block_of(&logged.event, id));
         found.map_or_else(Vec::new, |(format, block)| match block.kind {
             BlockKind::Image | BlockKind::Result => block.images(format),

@@ -7,8 +7,9 @@
 
 use super::{Core, profile_of};
 use recount_events::{Body, Digest, Issued, Profile, Seq, Text, Usage};
-use recount_projections::{Piece, Projection, Shown, State, Timeline, Totals};
+use recount_projections::{Logged, Piece, Projection, Shown, State, Timeline, Totals};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The estimator's margin, in thousandths: 5 %.
 pub(crate) const MARGIN_MILLI: u64 = 50;
@@ -38,7 +39,8 @@ pub(crate) struct Meter {
 
 /// The provider's tokens for a thousand counted ones: learnt from the newest usage of the model, else by provider.
 pub(crate) fn factor(state: &State, profile: &Profile) -> u64 {
-    let learnt = usages(state).find_map(|(usage, totals)| ratio(state, profile, usage, totals));
+    let learnt = usages(state)
+        .find_map(|(logged, totals)| ratio(state, profile, usage_in(&logged)?, totals));
     learnt.unwrap_or_else(|| match profile.provider.as_str() {
         Some("anthropic") => CLAUDE_MILLI,
         _ => 1_000,
@@ -46,9 +48,10 @@ pub(crate) fn factor(state: &State, profile: &Profile) -> u64 {
 }
 
 fn ratio(state: &State, profile: &Profile, usage: &Usage, totals: &Totals) -> Option<u64> {
-    let issued = issued_of(state, usage.issued?)?;
+    let issue = issued_of(state, usage.issued?)?;
+    let issued = issued_in(&issue)?;
     let logged = state.event(issued.profile?)?;
-    let same = same_model(&profile_of(logged)?.model, &profile.model);
+    let same = same_model(&profile_of(&logged)?.model, &profile.model);
     let sent = input(totals);
     if !same || issued.estimate < 100 || sent == 0 {
         return None;
@@ -66,26 +69,32 @@ fn same_model(one: &Text, other: &Text) -> bool {
 }
 
 /// The newest `issued` event of a digest.
-pub(crate) fn issued_of(state: &State, digest: Digest) -> Option<&Issued> {
-    let seq = state.ledger().issued.get(&digest)?;
-    match &state.event(*seq)?.event.body {
+pub(crate) fn issued_of(state: &State, digest: Digest) -> Option<Arc<Logged>> {
+    state.event(*state.ledger().issued.get(&digest)?)
+}
+
+/// What an `issued` event says.
+pub(crate) fn issued_in(logged: &Logged) -> Option<&Issued> {
+    match &logged.event.body {
         Body::Issued(issued) => Some(issued),
         _ => None,
     }
 }
 
+fn usage_in(logged: &Logged) -> Option<&Usage> {
+    match &logged.event.body {
+        Body::Usage(usage) => Some(usage),
+        _ => None,
+    }
+}
+
 /// The newest usages first.
-fn usages(state: &State) -> impl Iterator<Item = (&Usage, &Totals)> {
-    state
-        .ledger()
-        .usages
-        .iter()
-        .rev()
-        .take(USAGES)
-        .filter_map(|(seq, totals)| match &state.event(*seq)?.event.body {
-            Body::Usage(usage) => Some((usage, totals)),
-            _ => None,
-        })
+fn usages(state: &State) -> impl Iterator<Item = (Arc<Logged>, &Totals)> {
+    let newest = state.ledger().usages.iter().rev().take(USAGES);
+    newest.filter_map(|(seq, totals)| {
+        let logged = state.event(*seq)?;
+        usage_in(&logged).is_some().then_some((logged, totals))
+    })
 }
 
 /// All input tokens of a request.
@@ -101,9 +110,11 @@ fn input(totals: &Totals) -> u64 {
 
 /// The prompt was issued for this model, or nobody knows for which: another model's tokenizer says nothing about this one.
 fn is_for(state: &State, digest: Digest, profile: &Profile) -> bool {
-    let issued = issued_of(state, digest).and_then(|issued| state.event(issued.profile?));
-    let model = issued
-        .and_then(|logged| profile_of(logged))
+    let issue = issued_of(state, digest);
+    let other = issue.and_then(|issue| state.event(issued_in(&issue)?.profile?));
+    let model = other
+        .as_deref()
+        .and_then(profile_of)
         .map(|other| &other.model);
     model.is_none_or(|model| same_model(model, &profile.model))
 }
@@ -153,7 +164,7 @@ impl Core {
 
     fn by_digest(&self, profile: &Profile, projection: &Projection) -> Option<Measured> {
         let known: BTreeMap<Digest, u64> = usages(&self.state)
-            .filter_map(|(usage, totals)| Some((usage.issued?, input(totals))))
+            .filter_map(|(logged, totals)| Some((usage_in(&logged)?.issued?, input(totals))))
             .filter(|(digest, _)| is_for(&self.state, *digest, profile))
             .collect();
         if self.state.ledger().issued.is_empty() && known.is_empty() {
@@ -179,10 +190,8 @@ impl Core {
         let issued = *ledger.issued.get(&digest)?;
         let mut behind = ledger.usages.range(issued..).take(ANSWERS);
         let totals = behind.find_map(|(seq, totals)| {
-            let Body::Usage(usage) = &self.state.event(*seq)?.event.body else {
-                return None;
-            };
-            (usage.issued == Some(digest)).then_some(totals)
+            let logged = self.state.event(*seq)?;
+            (usage_in(&logged)?.issued == Some(digest)).then_some(totals)
         })?;
         is_for(&self.state, digest, profile).then(|| input(totals))
     }

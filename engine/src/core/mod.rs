@@ -23,14 +23,14 @@ pub(crate) use decide::{Decision, Input};
 pub(crate) use drafts::Drafts;
 pub(crate) use foreign::{Misplaced, admit as admit_foreign};
 pub(crate) use keys::{Key, Keys, Repeat};
-pub(crate) use meter::{Meter, issued_of, scaled};
+pub(crate) use meter::{Meter, issued_in, issued_of, scaled};
 pub(crate) use prompt::Measured;
 pub(crate) use refusal::refused;
 pub(crate) use tokenizer::TOKENIZER;
 pub(crate) use views::Views;
 
 use recount_events::{Body, Event, Seq};
-use recount_projections::{State, Timeline};
+use recount_projections::{Logged, State, Timeline};
 use std::sync::Arc;
 
 /// One session, in memory.
@@ -68,7 +68,10 @@ impl Core {
         let head = core.head().map_or(0, |head| head.0.saturating_add(1));
         core.session_injects = (0..head)
             .map(Seq)
-            .filter(|seq| core.event(*seq).is_some_and(is_session_inject))
+            .filter(|seq| {
+                core.event(*seq)
+                    .is_some_and(|logged| is_session_inject(&logged.event))
+            })
             .collect();
         core
     }
@@ -106,12 +109,12 @@ impl Core {
     }
 
     /// Any event ever.
-    pub(crate) fn event(&self, seq: Seq) -> Option<&Event> {
-        self.state.event(seq).map(|logged| &logged.event)
+    pub(crate) fn event(&self, seq: Seq) -> Option<Arc<Logged>> {
+        self.state.event(seq)
     }
 
     /// The name that the session was opened under.
-    pub(crate) fn profile(&self) -> Option<Arc<recount_projections::Logged>> {
+    pub(crate) fn profile(&self) -> Option<Arc<Logged>> {
         self.state.timeline().header.profile.clone()
     }
 }
@@ -121,7 +124,7 @@ fn is_session_inject(event: &Event) -> bool {
 }
 
 /// The body of a profile event.
-pub(crate) fn profile_of(logged: &recount_projections::Logged) -> Option<&recount_events::Profile> {
+pub(crate) fn profile_of(logged: &Logged) -> Option<&recount_events::Profile> {
     match &logged.event.body {
         Body::Profile(profile) => Some(profile),
         _ => None,

@@ -25,6 +25,8 @@ fn kind(kind: MisfitKind) -> ErrorKind {
         MisfitKind::NotFound => ErrorKind::NotFound,
         MisfitKind::Invalid => ErrorKind::Invalid,
         MisfitKind::Conflict => ErrorKind::Conflict,
+        // The next request reads the session wholly.
+        MisfitKind::Cold => ErrorKind::Busy,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an earlier prompt showed that is no longer there: the first such piece, and the event behind it.
 
 use super::ask::Asked;
-use crate::core::{Core, issued_of, profile_of};
+use crate::core::{Core, issued_in, issued_of, profile_of};
 use crate::{Error, api};
 use recount_events::{Digest, Issued, Profile, Seq, Text};
 use recount_projections::render::Why;
@@ -42,10 +42,10 @@ pub(super) fn since(
             changed: None,
         });
     }
-    let Some(issued) = issued_of(&core.state, earlier).cloned() else {
+    let Some(issue) = issued_of(&core.state, earlier) else {
         return Ok(Change::default());
     };
-    let Some(before) = again(core, &issued) else {
+    let Some(before) = issued_in(&issue).and_then(|issued| again(core, issued)) else {
         return Ok(Change::default());
     };
     let change = compare(core, &asked.timeline, &before.pieces, &now.pieces);
@@ -54,18 +54,15 @@ pub(super) fn since(
 }
 
 fn newest(core: &Core) -> Option<Digest> {
-    let (_, logged) = core.state.ledger().issues.iter().next_back()?;
-    match &logged.event.body {
-        recount_events::Body::Issued(issued) => Some(issued.digest),
-        _ => None,
-    }
+    let (_, digest) = core.state.ledger().issues.iter().next_back()?;
+    Some(*digest)
 }
 
 /// Renders a prompt that was issued once more.
 pub(super) fn again(core: &Core, issued: &Issued) -> Option<Projection> {
     let timeline = core.timeline_at(issued.cut).ok()?;
     let logged = core.state.event(issued.profile?)?;
-    let profile = issued_profile(profile_of(logged)?, issued);
+    let profile = issued_profile(profile_of(&logged)?, issued);
     Some(core.render(&timeline, &profile, issued.wire, issued.healed))
 }
 

@@ -91,7 +91,8 @@ fn shown(piece: &Piece) -> api::Shown {
 /// Events with content that a timeline does not show.
 fn absent<'a>(core: &'a Core, asked: &'a Asked) -> impl Iterator<Item = api::Absent> + 'a {
     (0..=asked.cut.0).map(Seq).filter_map(move |seq| {
-        let event = core.event(seq)?;
+        let logged = core.event(seq)?;
+        let event = &logged.event;
         if !has_content(&event.body) {
             return None;
         }
@@ -120,7 +121,10 @@ fn has_content(body: &Body) -> bool {
 }
 
 fn words(core: &Core, cause: Cause) -> String {
-    let name = |seq: Seq| core.event(seq).map_or("event", |event| event.body.name());
+    let name = |seq: Seq| {
+        core.event(seq)
+            .map_or("event", |logged| logged.event.body.name())
+    };
     match cause {
         Cause::Later => "it comes later".to_owned(),
         Cause::Skipped => "it could not be read, or did not fit".to_owned(),

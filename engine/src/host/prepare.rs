@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::project::{Form, answer};
 use super::query;
 use super::write::{Terms, check_expect, refusal};
-use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER};
+use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER, issued_in};
 use crate::{Error, ErrorKind, api};
 use recount_events::raw::members;
 use recount_events::{Body, Counted, Event, Inject, Issued, Millis, Profile, Rendering, Seq, Text};
@@ -173,9 +173,10 @@ fn first_things(
 
 /// The newest injection of lifetime session of each slot on the timeline, where a mask hides it.
 fn hidden_injections(core: &crate::core::Core) -> impl Iterator<Item = Inject> + '_ {
-    let mut slots: Vec<&[u8]> = Vec::new();
+    let mut slots: Vec<Vec<u8>> = Vec::new();
     core.session_injects.iter().rev().filter_map(move |seq| {
-        let Some(Body::Inject(inject)) = core.event(*seq).map(|event| &event.body) else {
+        let logged = core.event(*seq)?;
+        let Body::Inject(inject) = &logged.event.body else {
             return None;
         };
         let slot = inject.slot.bytes()?;
@@ -184,10 +185,10 @@ fn hidden_injections(core: &crate::core::Core) -> impl Iterator<Item = Inject> +
             cause,
             Some(Cause::Rollback(_) | Cause::Undo(_) | Cause::Later | Cause::Skipped)
         );
-        if gone || slots.contains(&slot) {
+        if gone || slots.iter().any(|known| known == slot) {
             return None;
         }
-        slots.push(slot);
+        slots.push(slot.to_vec());
         matches!(cause, Some(Cause::Mask(_))).then(|| fresh(inject))
     })
 }
@@ -313,9 +314,10 @@ fn repeated(
     ask: &api::Prepare,
     issued: Seq,
 ) -> Result<(api::Prepared, Projection), Error> {
-    let cut = match dir.live(held)?.core.event(issued).map(|event| &event.body) {
-        Some(Body::Issued(issued)) => issued.cut,
-        _ => {
+    let logged = dir.live(held)?.core.event(issued);
+    let cut = match logged.as_deref().and_then(issued_in) {
+        Some(issued) => issued.cut,
+        None => {
             return Err(Error::new(
                 ErrorKind::Conflict,
                 format!("the key issued no prompt; seq={issued}"),

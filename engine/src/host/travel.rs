@@ -82,7 +82,7 @@ impl Engine {
         let core = &dir.live(&mut held)?.core;
         Ok(api::Checkpointed {
             seq: seq.0,
-            at: core.event(seq).map_or(0, |event| event.at.0),
+            at: core.event(seq).map_or(0, |logged| logged.event.at.0),
             head: core.head().unwrap_or(seq).0,
             durable: durable(dir, slot.stream)?,
         })
@@ -113,14 +113,15 @@ impl Engine {
         let seq = perform(dir, &mut held, &common, &parts, || Input::Rollback(asked))?;
         let glance = glance(dir, &mut held, seq)?;
         let core = &dir.live(&mut held)?.core;
-        let to = match core.event(seq).map(|event| &event.body) {
+        let logged = core.event(seq);
+        let to = match logged.as_ref().map(|logged| &logged.event.body) {
             Some(Body::Rollback(rollback)) => rollback.to.unwrap_or_default(),
             _ => Seq::default(),
         };
         Ok(api::RolledBack {
             event: seq.0,
             to: to.0,
-            at: core.event(to).map_or(0, |event| event.at.0),
+            at: core.event(to).map_or(0, |logged| logged.event.at.0),
             skipped,
             why: why(core, seq, skipped),
             head: core.head().unwrap_or(seq).0,

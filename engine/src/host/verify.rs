@@ -294,9 +294,7 @@ impl Check {
 
     fn prompt(&mut self, core: &mut Core, at: Seq, issued: &Issued, own: Option<&Profile>) {
         let timeline = core.state.timeline().clone();
-        let logged = issued
-            .profile
-            .and_then(|seq| core.state.event(seq).cloned());
+        let logged = issued.profile.and_then(|seq| core.state.event(seq));
         let base = own.or_else(|| logged.as_deref().and_then(profile_of));
         let Some(base) = base else {
             self.tell(format!(

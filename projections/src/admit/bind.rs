@@ -57,7 +57,7 @@ impl Door<'_> {
 
     fn or_orphan(&self, found: Result<Bound, Misfit>) -> Result<Bound, Misfit> {
         match found {
-            Err(_) if self.mode == Mode::Logged => Ok(Bound::Orphan),
+            Err(misfit) if self.mode == Mode::Logged && !misfit.is_cold() => Ok(Bound::Orphan),
             found => found,
         }
     }
@@ -66,11 +66,13 @@ impl Door<'_> {
         if self.timeline.open.contains_key(&block) {
             return Ok(Bound::To(block));
         }
-        if self.timeline.call(block).is_some() {
+        if self.call(block)?.is_some() {
             return self.again(block, says, closes);
         }
-        let was_call = self
-            .message_at(block.seq)
+        let logged = self.event(block.seq);
+        let was_call = logged
+            .as_deref()
+            .and_then(Logged::message)
             .is_some_and(|message| call_blocks(message).any(|index| index == block.index));
         let problem = if was_call {
             Problem::CallElsewhere
@@ -98,7 +100,7 @@ impl Door<'_> {
         if !self.ids.contains_key(&crate::state::id_print(id)) {
             return Err(Misfit::rejected(Problem::NoCall));
         }
-        match self.closed_call(id) {
+        match self.closed_call(id)? {
             Some(block) => self.again(block, says, closes),
             None => Err(Misfit::rejected(Problem::CallElsewhere)),
         }
@@ -119,16 +121,21 @@ impl Door<'_> {
     }
 
     /// The latest call of that id, which then is closed.
-    fn closed_call(&self, id: &str) -> Option<BlockId> {
-        let units = self.timeline.units.values().rev();
-        let mut calls = units.flat_map(|hull| hull.unit.calls.iter().rev());
-        calls
-            .find(|call| self.id_of(call.block).as_deref() == Some(id))
-            .map(|call| call.block)
+    fn closed_call(&self, id: &str) -> Result<Option<BlockId>, Misfit> {
+        for hull in self.timeline.units.values().rev() {
+            let Some(unit) = &hull.unit else {
+                return Err(self.log.cold_misfit());
+            };
+            let mut calls = unit.calls.iter().rev();
+            if let Some(call) = calls.find(|call| self.id_of(call.block).as_deref() == Some(id)) {
+                return Ok(Some(call.block));
+            }
+        }
+        Ok(None)
     }
 
     fn id_of(&self, block: BlockId) -> Option<alloc::string::String> {
-        call_id(self.message_at(block.seq)?, block.index)
+        call_id(self.event(block.seq)?.message()?, block.index)
     }
 
     /// A second result for a closed call.

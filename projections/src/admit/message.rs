@@ -30,7 +30,8 @@ impl Door<'_> {
             .timeline
             .tip
             .filter(|key| self.timeline.shows_unit(*key))?;
-        let first = self.message_at(key)?;
+        let first = self.event(key)?;
+        let first = first.message()?;
         let id = message.response.as_ref()?.bytes()?;
         let same = message.role == Role::Assistant && first.response.as_ref()?.bytes()? == id;
         same.then_some(key)
@@ -137,13 +138,13 @@ impl Door<'_> {
             {
                 Ok(bound)
             }
-            Bound::Repeats(block) if self.timeline.call(block).is_some() => Ok(bound),
+            Bound::Repeats(block) if self.call(block)?.is_some() => Ok(bound),
             Bound::To(block) | Bound::Repeats(block) => self.lost_call(block),
         }
     }
 
     fn lost_call(&self, block: BlockId) -> Result<Bound, Misfit> {
-        if self.mode == Mode::Logged && self.timeline.call(block).is_none() {
+        if self.mode == Mode::Logged && self.call(block)?.is_none() {
             return Ok(Bound::Orphan);
         }
         Err(Misfit::rejected(Problem::CallClosed(block)))

@@ -12,11 +12,11 @@ mod replace;
 mod snip;
 mod suggest;
 
-use crate::{List, Logged, Misfit, Problem, Timeline};
+use crate::{Call, Logged, Misfit, Problem, Timeline};
 use alloc::sync::Arc;
-use recount_events::{Body, Event, Message, Seq};
+use recount_events::{BlockId, Body, Event, Seq};
 
-use crate::state::{Ids, Step};
+use crate::state::{At, Ids, Log};
 
 pub(crate) use message::call_id;
 
@@ -37,7 +37,7 @@ pub(crate) struct Door<'a> {
     /// The timeline before it.
     pub(crate) timeline: &'a Timeline,
     /// All positions ever.
-    pub(crate) log: &'a List<Step>,
+    pub(crate) log: &'a Log,
     /// Ids of all calls ever.
     pub(crate) ids: &'a Ids,
     /// The event's position.
@@ -90,27 +90,29 @@ impl Door<'_> {
     }
 
     fn is_ledger(&self, seq: Seq) -> bool {
-        self.event(seq)
-            .is_some_and(|logged| logged.event.body.class() == recount_events::Class::Ledger)
+        self.at(seq).is_some_and(At::is_ledger)
     }
 
     /// Nothing counts there: damage, or something that did not fit.
     fn is_missing(&self, seq: Seq) -> bool {
-        self.step(seq).is_some_and(|step| step.skip)
+        self.at(seq).is_some_and(At::skip)
     }
 
-    fn step(&self, seq: Seq) -> Option<&Step> {
-        self.log
-            .get(usize::try_from(seq.0).ok()?)
-            .filter(|_| seq < self.seq)
+    fn at(&self, seq: Seq) -> Option<At<'_>> {
+        self.log.at(seq).filter(|_| seq < self.seq)
     }
 
-    fn event(&self, seq: Seq) -> Option<&Arc<Logged>> {
-        self.step(seq)?.logged.as_ref()
+    fn event(&self, seq: Seq) -> Option<Arc<Logged>> {
+        self.at(seq)?;
+        self.log.event(seq)
     }
 
-    fn message_at(&self, seq: Seq) -> Option<&Message> {
-        self.event(seq)?.message()
+    /// A call on the timeline, visible or not.
+    fn call(&self, block: BlockId) -> Result<Option<&Call>, Misfit> {
+        if self.timeline.is_cold(block) {
+            return Err(self.log.cold_misfit());
+        }
+        Ok(self.timeline.call(block))
     }
 
     /// A position must be written already.

@@ -33,7 +33,7 @@ impl Door<'_> {
 
     fn cached(&self, block: BlockId) -> Result<(), Misfit> {
         let shown =
-            self.timeline.closing(block).is_some() && self.timeline.key_of(block.seq).is_some();
+            self.timeline.key_of(block.seq).is_some() && self.timeline.closing(block).is_some();
         if shown || self.mode == Mode::Logged {
             Ok(())
         } else {

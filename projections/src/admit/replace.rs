@@ -66,7 +66,7 @@ impl Door<'_> {
         let kind = self
             .event(block.seq)
             .filter(|_| self.timeline.content.contains_key(&block.seq));
-        let there = match kind.map(|logged| &logged.event.body) {
+        let there = match kind.as_ref().map(|logged| &logged.event.body) {
             Some(Body::Message(message)) => said(message, block).is_some(),
             Some(Body::ToolResult(_)) => block.index == 0,
             Some(Body::Inject(inject)) => injected(inject, block).is_some(),

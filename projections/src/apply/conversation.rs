@@ -25,8 +25,8 @@ impl Timeline {
         let joined = message.joins.filter(|key| self.units.contains_key(key));
         let key = joined.unwrap_or(seq);
         let mut unit = joined
-            .and_then(|key| self.units.get(&key))
-            .map(|hull| Unit::clone(&hull.unit))
+            .and_then(|key| self.units.get(&key)?.unit.as_deref())
+            .cloned()
             .unwrap_or_default();
         unit.parts.push(Part {
             seq,
@@ -62,6 +62,7 @@ impl Timeline {
         if shows {
             self.shown.insert_mut(key, Shown::Unit(Arc::clone(&unit)));
         }
+        let unit = Some(unit);
         self.units.insert_mut(key, Hull { unit, last });
     }
 
@@ -141,7 +142,6 @@ impl Timeline {
         if !place.own || shows {
             join(place, key);
         }
-        let mut unit = Unit::clone(&hull.unit);
         let last = if !place.own || shows {
             hull.last.max(seq)
         } else {
@@ -151,12 +151,14 @@ impl Timeline {
             self.units.insert_mut(
                 key,
                 Hull {
-                    unit: Arc::clone(&hull.unit),
+                    unit: hull.unit.clone(),
                     last,
                 },
             );
             return None;
         }
+        // A unit with an open call is always held.
+        let mut unit = hull.unit.as_deref()?.clone();
         let call = unit.calls.iter_mut().find(|call| call.block == block)?;
         if answer.status.closes() {
             self.open.remove_mut(&block);

@@ -34,6 +34,8 @@ impl State {
                 usage.repeats = self.ledger.repeated(usage);
                 None
             }
+            // What is erased leaves every past timeline.
+            Body::Erased(_) if !self.is_whole() => return Err(self.log.cold_misfit()),
             _ => {
                 door.check(&mut event)?;
                 None

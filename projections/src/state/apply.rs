@@ -1,6 +1,6 @@
 //! Taking in what was admitted, and what was not. Nothing here can fail.
 
-use super::log::{STRIDE, Step, Stored, index_of, orphan_of};
+use super::log::{STRIDE, Step, Stored, orphan_of};
 use super::{Admitted, Applied, Chosen, State};
 use crate::timeline::is_travel;
 use crate::{Header, Logged, Misfit, Problem};
@@ -27,12 +27,29 @@ impl State {
         }
     }
 
-    /// Takes in a logged event, or skips it when it does not fit.
+    /// Takes in a logged event, or skips it when it does not fit. For a state that holds everything; see [`State::try_retake`].
     pub fn retake(&mut self, event: Event) -> Seq {
         match self.readmit(event.clone()) {
-            Ok(admitted) => self.apply(admitted).seq,
+            Ok(admitted) => self.take_as(&event, admitted),
             Err(misfit) => self.skip(event, misfit),
         }
+    }
+
+    /// Takes in a logged event, or skips it when it does not fit.
+    ///
+    /// # Errors
+    /// The state does not hold enough to judge it; nothing changed.
+    pub fn try_retake(&mut self, event: Event) -> Result<Seq, Misfit> {
+        match self.readmit(event.clone()) {
+            Ok(admitted) => Ok(self.take_as(&event, admitted)),
+            Err(misfit) if misfit.is_cold() => Err(misfit),
+            Err(misfit) => Ok(self.skip(event, misfit)),
+        }
+    }
+
+    fn take_as(&mut self, event: &Event, admitted: Admitted) -> Seq {
+        self.whole.odd |= admitted.event() != event;
+        self.apply(admitted).seq
     }
 
     /// Takes in a logged event that does not fit: it takes its position, is reported, shows nothing.
@@ -49,6 +66,7 @@ impl State {
     fn pass_over(&mut self, logged: Option<Arc<Logged>>, misfit: Misfit) -> Seq {
         let seq = self.next;
         self.now.pass(seq, None);
+        self.whole.odd |= logged.is_none();
         let report = Some(Arc::new(misfit));
         self.push(
             Step {
@@ -127,12 +145,7 @@ impl State {
                 whole: self.whole.clone(),
             }));
         }
-        let index = index_of(self.next).unwrap_or(usize::MAX);
-        if index < self.log.len() {
-            self.log.set_mut(index, step);
-        } else {
-            self.log.push_back_mut(step);
-        }
+        self.log.put(self.next, step);
         self.next = self.next.next();
     }
 }

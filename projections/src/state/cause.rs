@@ -16,9 +16,11 @@ impl State {
         if timeline.head.is_none_or(|head| seq > head) {
             return Some(Cause::Later);
         }
-        let Some(logged) = self.step(seq)?.counts() else {
+        self.at(seq)?;
+        let Some(logged) = self.counts(seq) else {
             return Some(Cause::Skipped);
         };
+        let logged = &*logged;
         if logged.event.body.class() == recount_events::Class::Ledger {
             return None;
         }
@@ -74,7 +76,7 @@ impl State {
             .into_iter()
             .rev();
         let active = later.filter(|seq| !timeline.line.fallen.contains_key(seq));
-        let mut tails = active.filter_map(|seq| self.step(seq)?.counts());
+        let mut tails = active.filter_map(|seq| self.counts(seq));
         tails
             .find(|tail| tail_slot(tail) == Some(slot))
             .map(|tail| tail.seq)

@@ -1,5 +1,6 @@
 //! Erasure: what is gone is gone at every past cut.
 
+use super::log::At;
 use super::{Applied, State};
 use crate::Ledger;
 use recount_events::{Erased, Event, Held, Seq};
@@ -29,6 +30,7 @@ impl State {
             seq = seq.next();
         }
         self.origin = old.origin;
+        self.whole.odd |= old.whole.odd;
         Applied {
             touched: self.now.shown.keys().next().copied(),
             header: true,
@@ -48,7 +50,9 @@ impl State {
     }
 
     fn take_again(&mut self, old: &Self, seq: Seq, gone: bool) {
-        let Some(step) = old.step(seq) else { return };
+        let Some(At::Warm(step)) = old.at(seq) else {
+            return;
+        };
         let Some(logged) = &step.logged else {
             self.gap();
             return;
@@ -66,6 +70,7 @@ impl State {
             }
             _ => match self.readmit(event.clone()) {
                 Ok(admitted) => {
+                    self.whole.odd |= *admitted.event() != event;
                     self.settle(admitted);
                 }
                 Err(misfit) => {

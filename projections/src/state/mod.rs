@@ -7,6 +7,7 @@
 mod admit;
 mod apply;
 mod cause;
+mod cool;
 mod erase;
 mod list;
 mod log;
@@ -14,27 +15,27 @@ mod travel;
 mod undo;
 mod unmask;
 
-pub(crate) use log::{Ids, Step, id_print};
+pub use log::Source;
+pub(crate) use log::{At, Bone, Ids, Log, Stored, Whole, id_print};
 
-use crate::{Ledger, List, Logged, Misfit, Problem, Timeline};
+use crate::{Ledger, Logged, Misfit, Problem, Timeline};
 use alloc::sync::Arc;
-use log::{Whole, index_of};
 use recount_events::{BlockId, Event, Millis, Seq, Text};
 
 /// The fold of a log: a timeline, which a rollback restores, and a ledger, which nothing rolls back.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// The timeline at the head.
-    now: Timeline,
-    ledger: Ledger,
+    pub(crate) now: Timeline,
+    pub(crate) ledger: Ledger,
     /// What is true of the whole log.
-    whole: Whole,
+    pub(crate) whole: Whole,
     /// All positions; in a fork perhaps more, see [`log`].
-    log: List<Step>,
+    pub(crate) log: Log,
     /// The position after the head.
-    next: Seq,
+    pub(crate) next: Seq,
     /// In a fork, the last inherited position.
-    origin: Option<Seq>,
+    pub(crate) origin: Option<Seq>,
 }
 
 /// An event that fits, with everything resolved, at its position.
@@ -141,12 +142,12 @@ impl State {
     /// A session that inherits the positions up to `at` as its timeline; its ledger is empty.
     ///
     /// # Errors
-    /// The position is in the future.
+    /// The position is in the future; or too far back for what is in memory.
     pub fn fork(&self, at: Seq) -> Result<Self, Misfit> {
         Ok(Self {
             now: self.timeline_at(at)?,
             ledger: Ledger::default(),
-            whole: self.whole_at(at),
+            whole: self.whole_at(at)?,
             log: self.log.clone(),
             next: at.next(),
             origin: Some(at),
@@ -179,65 +180,80 @@ impl State {
 
     /// Any event ever, on whatever branch; `None` also where the log has a gap.
     #[must_use]
-    pub fn event(&self, seq: Seq) -> Option<&Arc<Logged>> {
-        self.step(seq)?.logged.as_ref()
+    pub fn event(&self, seq: Seq) -> Option<Arc<Logged>> {
+        self.at(seq)?;
+        self.log.event(seq)
     }
 
     /// The timeline as of and including a position, on whatever branch.
     ///
     /// # Errors
-    /// The position is in the future.
+    /// The position is in the future; or too far back for what is in memory.
     pub fn timeline_at(&self, seq: Seq) -> Result<Timeline, Misfit> {
         if seq >= self.next {
             return Err(Misfit::rejected(Problem::Future(seq)));
         }
-        Ok(if self.head() == Some(seq) {
-            self.now.clone()
-        } else {
-            self.fold_to(Some(seq))
-        })
+        if self.head() == Some(seq) {
+            return Ok(self.now.clone());
+        }
+        self.fold_to(Some(seq))
     }
 
     /// The nearest stored timeline on the line, and the few positions after it.
-    fn fold_to(&self, seq: Option<Seq>) -> Timeline {
+    fn fold_to(&self, seq: Option<Seq>) -> Result<Timeline, Misfit> {
         let mut rest = alloc::vec::Vec::new();
         let mut at = seq;
         let mut timeline = Timeline::default();
-        while let Some((seq, step)) = at.and_then(|seq| Some((seq, self.step(seq)?))) {
-            if let Some(stored) = &step.stored {
+        while let Some((seq, there)) = at.and_then(|seq| Some((seq, self.at(seq)?))) {
+            if let Some(stored) = there.stored() {
                 timeline = stored.timeline.clone();
                 break;
             }
-            rest.push((seq, step));
-            at = step.prev;
+            if there.is_cold() {
+                return Err(self.log.cold_misfit());
+            }
+            rest.push(seq);
+            at = there.prev();
         }
-        for (seq, step) in rest.into_iter().rev() {
-            timeline.advance(seq, step.counts());
+        for seq in rest.into_iter().rev() {
+            timeline.advance(seq, self.counts(seq).as_ref());
         }
-        timeline
+        Ok(timeline)
     }
 
     /// What was true of the whole log at a position.
-    fn whole_at(&self, seq: Seq) -> Whole {
+    fn whole_at(&self, seq: Seq) -> Result<Whole, Misfit> {
         let mut rest = alloc::vec::Vec::new();
         let mut whole = Whole::default();
         let mut at = Some(seq);
-        while let Some((seq, step)) = at.and_then(|seq| Some((seq, self.step(seq)?))) {
-            if let Some(stored) = &step.stored {
+        while let Some((seq, there)) = at.and_then(|seq| Some((seq, self.at(seq)?))) {
+            if let Some(stored) = there.stored() {
                 whole = stored.whole.clone();
                 break;
             }
+            let At::Warm(step) = there else {
+                return Err(self.log.cold_misfit());
+            };
             rest.push((seq, step));
             at = seq.prev();
         }
         rest.into_iter()
             .rev()
             .for_each(|(seq, step)| whole.note(seq, step));
-        whole
+        Ok(whole)
     }
 
-    fn step(&self, seq: Seq) -> Option<&Step> {
-        self.log.get(index_of(seq)?).filter(|_| seq < self.next)
+    fn at(&self, seq: Seq) -> Option<At<'_>> {
+        self.log.at(seq).filter(|_| seq < self.next)
+    }
+
+    /// What stands at a position, if it counts.
+    fn counts(&self, seq: Seq) -> Option<Arc<Logged>> {
+        self.log.event(seq).filter(|_| !self.skips(seq))
+    }
+
+    fn skips(&self, seq: Seq) -> bool {
+        self.at(seq).is_none_or(At::skip)
     }
 }
 

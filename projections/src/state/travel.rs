@@ -42,7 +42,7 @@ impl State {
         let skipped = if self.now.line.latest <= time {
             0
         } else {
-            self.later_before(to, time)
+            self.later_before(to, time)?
         };
         Ok(Resolved {
             skipped,
@@ -50,13 +50,16 @@ impl State {
         })
     }
 
-    fn later_before(&self, to: Seq, time: Millis) -> u64 {
+    fn later_before(&self, to: Seq, time: Millis) -> Result<u64, Misfit> {
+        if !self.is_whole() {
+            return Err(self.log.cold_misfit());
+        }
         let line = self.positions_from(Seq(0), Some(to)).into_iter();
-        let counted = line.filter_map(|seq| self.step(seq)?.counts());
+        let counted = line.filter_map(|seq| self.counts(seq));
         let later = counted.filter(|logged| {
             logged.event.at > time && !matches!(logged.event.body, Body::Rollback(_))
         });
-        later.count() as u64
+        Ok(later.count() as u64)
     }
 
     /// The newest checkpoint of the label on the timeline; one on another branch only is suggested.
@@ -70,23 +73,25 @@ impl State {
         if let Some((seq, _)) = here {
             return self.resolved(*seq);
         }
-        let elsewhere = self.last_checkpoint_ever(label).map(Suggest::Seq);
+        let elsewhere = self.last_checkpoint_ever(label)?.map(Suggest::Seq);
         Err(Misfit::not_found(Problem::NoCheckpoint).suggest(elsewhere))
     }
 
-    fn last_checkpoint_ever(&self, label: &Text) -> Option<Seq> {
+    fn last_checkpoint_ever(&self, label: &Text) -> Result<Option<Seq>, Misfit> {
         let mut at = self.head();
-        while let Some(seq) = at {
-            let step = self.step(seq)?;
-            if step
-                .counts()
+        while let Some((seq, there)) = at.and_then(|seq| Some((seq, self.at(seq)?))) {
+            if there.is_cold() {
+                return Err(self.log.cold_misfit());
+            }
+            if self
+                .counts(seq)
                 .is_some_and(|logged| is_checkpoint(&logged.event.body, label))
             {
-                return Some(seq);
+                return Ok(Some(seq));
             }
             at = seq.prev();
         }
-        None
+        Ok(None)
     }
 
     /// Just before the n-th last authored message.
@@ -117,12 +122,12 @@ impl State {
     pub(super) fn positions_from(&self, from: Seq, end: Option<Seq>) -> alloc::vec::Vec<Seq> {
         let mut line = alloc::vec::Vec::new();
         let mut at = end;
-        while let Some((seq, step)) = at
+        while let Some((seq, there)) = at
             .filter(|seq| *seq >= from)
-            .and_then(|seq| Some((seq, self.step(seq)?)))
+            .and_then(|seq| Some((seq, self.at(seq)?)))
         {
             line.push(seq);
-            at = step.prev;
+            at = there.prev();
         }
         line.reverse();
         line
@@ -138,12 +143,12 @@ impl State {
     fn lowest_since(&self, end: Option<Seq>, common: &Timeline) -> Option<Seq> {
         let mut lowest: Option<Seq> = None;
         let mut at = end;
-        while let Some((seq, step)) = at.and_then(|seq| Some((seq, self.step(seq)?))) {
+        while let Some((seq, there)) = at.and_then(|seq| Some((seq, self.at(seq)?))) {
             if common.line.contains(seq) {
                 break;
             }
-            lowest = lowest.into_iter().chain(step.moved).min();
-            at = step.prev;
+            lowest = lowest.into_iter().chain(there.moved()).min();
+            at = there.prev();
         }
         lowest
     }

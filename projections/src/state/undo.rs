@@ -3,6 +3,7 @@
 //! - Legal iff the active events without the target, folded again with their logged positions, are all still admissible.
 //! - The undo of a rollback is a rollback to just before it, while nothing but ledger events followed.
 
+use super::log::At;
 use super::{Chosen, State};
 use crate::admit::{Door, Mode};
 use crate::timeline::is_travel;
@@ -15,12 +16,15 @@ impl State {
     pub(super) fn undo(&self, undo: &mut Undo, mode: Mode) -> Result<Chosen, Misfit> {
         let target = undo.event;
         let logged = self.undo_target(target, mode)?;
-        let travels = logged.filter(|logged| is_travel(&logged.event.body));
+        let travels = logged
+            .as_ref()
+            .filter(|logged| is_travel(&logged.event.body));
         undo.to = travels.and_then(|logged| logged.seq.prev());
         if let Some(before) = undo.to {
             return Ok(self.undo_travel(target, before)?.into());
         }
-        match logged.and_then(|logged| self.unmask(logged)) {
+        let unmasked = logged.map(|logged| self.unmask(&logged)).transpose()?;
+        match unmasked.flatten() {
             Some((timeline, touched)) => Ok(Chosen {
                 timeline,
                 touched: Some(touched),
@@ -30,9 +34,8 @@ impl State {
     }
 
     /// What an undo names must be on the timeline, undoable, and not undone. `None`: damage took it away.
-    fn undo_target(&self, target: Seq, mode: Mode) -> Result<Option<&Arc<Logged>>, Misfit> {
-        let step = self
-            .step(target)
+    fn undo_target(&self, target: Seq, mode: Mode) -> Result<Option<Arc<Logged>>, Misfit> {
+        self.at(target)
             .ok_or(Misfit::rejected(Problem::Future(target)))?;
         let line = &self.now.line;
         if !line.contains(target) {
@@ -44,7 +47,7 @@ impl State {
                 by: *by,
             }));
         }
-        match step.counts() {
+        match self.counts(target) {
             None if mode == Mode::Logged => Ok(None),
             None => Err(Misfit::rejected(Problem::Unreadable(target))),
             Some(logged) if can_undo(&logged.event.body) => Ok(Some(logged)),
@@ -62,7 +65,7 @@ impl State {
     fn undo_event(&self, target: Seq, mode: Mode) -> Result<Timeline, Misfit> {
         let fallen = self.now.line.fallen_with(self.next, target);
         let from = self.now.line.refold_from(&fallen, target);
-        let (mut timeline, misfits) = self.fold_again(from, fallen);
+        let (mut timeline, misfits) = self.fold_again(from, fallen)?;
         match misfits.first() {
             Some(by) if mode != Mode::Logged => Err(Misfit::rejected(Problem::RestsOn {
                 event: target,
@@ -92,15 +95,20 @@ impl State {
     }
 
     /// Folds the active events of the line again; names those that do not fit any more.
-    fn fold_again(&self, from: Seq, fallen: Map<Seq, Seq>) -> (Timeline, Vec<Seq>) {
-        let mut timeline = self.fold_to(self.step(from).and_then(|step| step.prev));
+    fn fold_again(&self, from: Seq, fallen: Map<Seq, Seq>) -> Result<(Timeline, Vec<Seq>), Misfit> {
+        let first = self.at(from);
+        if first.is_some_and(At::is_cold) {
+            return Err(self.log.cold_misfit());
+        }
+        let mut timeline = self.fold_to(first.and_then(At::prev))?;
         timeline.line.fallen = fallen;
         let mut misfits = Vec::new();
         for seq in self.positions_from(from, self.head()) {
-            let logged = self.step(seq).and_then(|step| step.counts());
+            let logged = self.counts(seq);
+            let logged = logged.as_ref();
             let active = logged.filter(|_| !timeline.line.fallen.contains_key(&seq));
             match active {
-                Some(active) if self.fits(&timeline, active) => {
+                Some(active) if self.fits(&timeline, active)? => {
                     timeline.advance(seq, Some(active));
                 }
                 active => {
@@ -109,10 +117,10 @@ impl State {
                 }
             }
         }
-        (timeline, misfits)
+        Ok((timeline, misfits))
     }
 
-    fn fits(&self, timeline: &Timeline, logged: &Arc<Logged>) -> bool {
+    fn fits(&self, timeline: &Timeline, logged: &Arc<Logged>) -> Result<bool, Misfit> {
         let door = Door {
             timeline,
             log: &self.log,
@@ -121,8 +129,11 @@ impl State {
             mode: Mode::Again,
         };
         match &logged.event.body {
-            Body::Rollback(_) | Body::Undo(_) => true,
-            _ => door.check(&mut logged.event.clone()).is_ok(),
+            Body::Rollback(_) | Body::Undo(_) => Ok(true),
+            _ => match door.check(&mut logged.event.clone()) {
+                Err(misfit) if misfit.is_cold() => Err(misfit),
+                judged => Ok(judged.is_ok()),
+            },
         }
     }
 }

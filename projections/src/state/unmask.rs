@@ -5,21 +5,35 @@
 
 use super::State;
 use crate::timeline::paint;
-use crate::{Logged, Shown, Timeline};
+use crate::{Logged, Misfit, Shown, Timeline};
 use alloc::vec::Vec;
 use recount_events::{Body, Range, Seq};
 
+/// A timeline without a mask, and the lowest key that comes or goes.
+type Unmasked = (Timeline, Option<Seq>);
+
 impl State {
     /// The timeline without a mask, and the lowest key that comes or goes; `None` when the line must be folded again.
-    pub(super) fn unmask(&self, mask: &Logged) -> Option<(Timeline, Option<Seq>)> {
-        let range = range_of(&mask.event.body)?;
+    ///
+    /// # Errors
+    /// What it hid is not in memory.
+    pub(super) fn unmask(&self, mask: &Logged) -> Result<Option<Unmasked>, Misfit> {
+        let Some(range) = range_of(&mask.event.body) else {
+            return Ok(None);
+        };
         let runs = self.now.runs_under(mask.seq, range);
         let line = &self.now.line;
         let undone_later = line.undos.last().is_some_and(|(undo, _)| *undo > mask.seq);
         if self.now.relied != Some(mask.seq) || undone_later || line.causes(mask.seq) {
-            return None;
+            return Ok(None);
         }
-        let before = self.fold_to(self.step(mask.seq)?.prev);
+        let Some(there) = self.at(mask.seq) else {
+            return Ok(None);
+        };
+        if there.is_cold() {
+            return Err(self.log.cold_misfit());
+        }
+        let before = self.fold_to(there.prev())?;
         let mut timeline = self.now.clone();
         timeline.line.fallen.insert_mut(mask.seq, self.next);
         timeline.work = before.work.clone();
@@ -28,7 +42,7 @@ impl State {
         timeline.uncover(&runs, &before);
         let shown = timeline.show_again(&runs, &before);
         timeline.authored_last = timeline.authored_last.max(before.authored_last);
-        Some((timeline, folded.into_iter().chain(shown).min()))
+        Ok(Some((timeline, folded.into_iter().chain(shown).min())))
     }
 }
 
@@ -89,7 +103,9 @@ impl Timeline {
                 .units
                 .get(key)
                 .filter(|_| matches!(shown, Shown::Unit(_)));
-            let shown = unit.map_or_else(|| shown.clone(), |hull| Shown::Unit(hull.unit.clone()));
+            // Its mask is warm: it was shown when the state was last cooled, so its unit is held.
+            let unit = unit.and_then(|hull| hull.unit.clone());
+            let shown = unit.map_or_else(|| shown.clone(), Shown::Unit);
             self.shown.insert_mut(*key, shown);
         }
         keys.into_iter().min()

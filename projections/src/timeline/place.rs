@@ -18,8 +18,8 @@ pub struct Place {
 /// A unit and how far it reaches.
 #[derive(Clone, Debug)]
 pub struct Hull {
-    /// The unit.
-    pub unit: Arc<Unit>,
+    /// The unit; none when it is hidden, its calls are closed, and the state was cooled since.
+    pub unit: Option<Arc<Unit>>,
     /// Its last position.
     pub last: Seq,
 }
@@ -67,10 +67,16 @@ impl Timeline {
         self.units.get(key)
     }
 
+    /// What is known of a call of this unit is not in memory.
+    pub(crate) fn is_cold(&self, block: BlockId) -> bool {
+        self.unit_of(block.seq)
+            .is_some_and(|hull| hull.unit.is_none())
+    }
+
     /// A call on the timeline, visible or not.
     #[must_use]
     pub fn call(&self, block: BlockId) -> Option<&Call> {
-        let unit = &self.unit_of(block.seq)?.unit;
+        let unit = self.unit_of(block.seq)?.unit.as_ref()?;
         unit.calls.iter().find(|call| call.block == block)
     }
 

@@ -1,11 +1,12 @@
 //! Work in progress: stages that wait to be drained, the plan that waits for its summaries, and the names that were used.
 
-use crate::{Logged, Map};
+use crate::{Logged, Map, ledger::print};
 use alloc::sync::Arc;
 use recount_events::{Seq, Text};
 
-/// What a host called something, byte for byte. Names that are not at hand are equal to nothing.
-pub type Name = Arc<[u8]>;
+/// A short digest of what a host called something: of the name itself no text is kept. Names that are not at hand are equal to
+/// nothing.
+pub type Name = [u8; 16];
 
 /// What became of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,5 +61,5 @@ impl Life {
 
 /// The name in a text, if at hand.
 pub(crate) fn name_of(text: &Text) -> Option<Name> {
-    text.bytes().map(Arc::from)
+    text.bytes().map(print)
 }

@@ -18,7 +18,12 @@ fn whole(timeline: &Timeline) -> String {
     let given: Vec<_> = timeline
         .units
         .values()
-        .flat_map(|hull| hull.unit.calls.iter().map(|call| call.as_given))
+        .flat_map(|hull| {
+            hull.unit
+                .iter()
+                .flat_map(|unit| &unit.calls)
+                .map(|call| call.as_given)
+        })
         .collect();
     format!(
         "{} | header {:?} {:?} | open {:?} | authored {:?} | masks {:?} | over {:?} | folds {:?} {:?} | tip {:?} | units {:?} {given:?} \

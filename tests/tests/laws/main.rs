@@ -7,6 +7,7 @@
 
 mod census;
 mod codec;
+mod cold;
 mod fold;
 mod model;
 mod run;

@@ -112,7 +112,7 @@ fn kinds(kind: MisfitKind) -> Option<Kind> {
         MisfitKind::Rejected => Some(Kind::Rejected),
         MisfitKind::NotFound => Some(Kind::NotFound),
         MisfitKind::Invalid => Some(Kind::Invalid),
-        MisfitKind::Conflict => None,
+        MisfitKind::Conflict | MisfitKind::Cold => None,
     }
 }
 

@@ -41,9 +41,10 @@ pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
     let mut again = State::new();
     let mut known = Known::default();
     for seq in (0..head).map(Seq) {
-        let Some(logged) = session.event(seq).map(|logged| &logged.event) else {
+        let Some(logged) = session.event(seq) else {
             return Verdict::Differs(seq.prev());
         };
+        let logged = &logged.event;
         if let Body::Forked(_) = &logged.body {
             again = seq
                 .prev()
