@@ -56,6 +56,7 @@ pub(crate) struct Shared {
     /// Accepted batches wait because the disk refused; set and cleared under both locks.
     failing: AtomicBool,
     closing: AtomicBool,
+    read_only: AtomicBool,
     backlog_limit: u64,
     followers: Mutex<Vec<Arc<dyn Follower>>>,
     /// What the store proved to be lost since the log was opened.
@@ -90,6 +91,7 @@ impl Shared {
             wake,
             failing: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            read_only: AtomicBool::new(false),
             backlog_limit,
             followers: Mutex::new(Vec::new()),
             proven: Mutex::default(),
@@ -122,6 +124,15 @@ impl Shared {
         self.closing.load(Ordering::Acquire)
     }
 
+    /// From here on appends are refused, since nothing can be written.
+    pub(crate) fn only_read(&self) {
+        self.read_only.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only.load(Ordering::Acquire)
+    }
+
     /// From here on appends are refused.
     pub(crate) fn stop_admission(&self) {
         let _index = self.look();
@@ -149,6 +160,9 @@ impl Shared {
     }
 
     pub(crate) fn append(&self, batch: Batch, class: Class) -> Result<Receipt, AppendError> {
+        if self.is_read_only() {
+            return Err(AppendError::ReadOnly);
+        }
         limits::check(&batch)?;
         let bytes = batch_bytes(&batch.records);
         for _ in 0..HELPS {

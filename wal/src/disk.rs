@@ -3,6 +3,7 @@
 //! - Names are relative to the log's directory and use `/`.
 //! - What is written is durable only after `sync_data` of the file, and a name only after `sync_dir` of its folder.
 
+mod read_only;
 mod real;
 mod simulated;
 
@@ -10,6 +11,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
+pub(crate) use read_only::ReadOnly;
 pub use real::RealDisk;
 pub use simulated::{Crash, Fault, Journal, Operation, Plan, SimulatedDisk, Survival, View};
 

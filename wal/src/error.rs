@@ -37,6 +37,18 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// Whether the directory may still be read although it could not be opened to be written.
+    pub(crate) fn only_reading(&self) -> bool {
+        let kind = match self {
+            OpenError::Io { source, .. } => source.kind(),
+            _ => return false,
+        };
+        matches!(
+            kind,
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+        )
+    }
+
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> OpenError {
         let what = what.into();
         move |source| OpenError::Io { what, source }
@@ -71,6 +83,10 @@ pub enum AppendError {
         /// The first seq of the stream that is not durable.
         since: u64,
     },
+    /// The directory was opened for reading only, because nothing can be written there: make it writable, then open it
+    /// again. Nothing was written.
+    #[error("the directory can only be read: make it writable and open it again")]
+    ReadOnly,
     /// A thread died while it held the log: close it and open it again.
     #[error("a thread died while it held the log: reopen it")]
     Poisoned,

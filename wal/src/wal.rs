@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::commit::Shared;
 use crate::compress::pack::discard_unfinished;
 use crate::compress::upkeep::{Sealed, attend, compress_now};
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, ReadOnly, RealDisk};
 use crate::error::{AppendError, CloseError, OpenError, ReadError};
 use crate::follow::Follower;
 use crate::forget::finish_forgetting;
@@ -128,12 +128,30 @@ impl Wal {
         store: Option<StoreOptions>,
     ) -> Result<(Wal, Recovered), OpenError> {
         let disk = RealDisk::create(directory).map_err(OpenError::io("make the directory"))?;
-        let lock = Lock::take(directory)?;
+        let lock = match Lock::take(directory) {
+            Err(error) if error.only_reading() => return Wal::open_read_only(disk, options),
+            other => other?,
+        };
         let (mut wal, mut recovered) = Wal::open_locked(Arc::new(disk), options, Some(lock))?;
         if let Some(store) = store {
             wal.log = Some(stored::start(&wal.shared, directory, store, &mut recovered));
         }
         Ok((wal, recovered))
+    }
+
+    /// Opens what can be read and not written: nothing is recovered on disk, there is no store, and appends are refused.
+    fn open_read_only(disk: RealDisk, options: Options) -> Result<(Wal, Recovered), OpenError> {
+        let disk = ReadOnly(Arc::new(disk));
+        let (wal, recovered) = Wal::open_locked(Arc::new(disk), options, None)?;
+        wal.shared.only_read();
+        Ok((wal, recovered))
+    }
+
+    /// Whether the directory can only be read: its lock could not be taken because the file system, or its permissions,
+    /// let nothing be written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.shared.is_read_only()
     }
 
     /// Opens a log on any disk, without a lock.
@@ -370,7 +388,11 @@ impl Wal {
             return Ok(());
         }
         self.shared.stop_admission();
-        let outcome = farewell(&self.shared);
+        let outcome = if self.is_read_only() {
+            Ok(())
+        } else {
+            farewell(&self.shared)
+        };
         self.shared.wake();
         if let Some(thread) = self.thread.take() {
             // It ends at its next look at the queue; a panic in it has poisoned the locks already.

@@ -66,6 +66,12 @@ impl Engine {
         &self.inner.options.clock
     }
 
+    /// Whether the directory can only be read, because nothing can be written there: writing answers `io`.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.inner.log().is_ok_and(|log| log.is_read_only())
+    }
+
     /// The data directory.
     #[must_use]
     pub fn directory(&self) -> &Path {

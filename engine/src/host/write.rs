@@ -183,7 +183,7 @@ pub(crate) fn refusal(cause: &AppendError) -> Error {
     match cause {
         // Not the caller's doing: memory was behind the log, and is read again by the next request.
         AppendError::Conflict { next } => error(ErrorKind::Busy).with_head(next.checked_sub(1)),
-        AppendError::Io { .. } => error(ErrorKind::Io),
+        AppendError::Io { .. } | AppendError::ReadOnly => error(ErrorKind::Io),
         AppendError::Unknown { .. } => error(ErrorKind::Unknown),
         AppendError::NotDurable { since } => error(ErrorKind::NotDurable).with_since(*since),
         AppendError::Poisoned => error(ErrorKind::Poisoned),

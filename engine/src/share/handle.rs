@@ -165,12 +165,16 @@ fn find(dir: &Path, options: &Options) -> Result<Way, Error> {
 
 fn hold(dir: &Path, engine: Engine) -> Result<Way, Error> {
     let dispatcher = Dispatcher::new(engine);
-    let server = Server::start(dir, dispatcher.clone());
-    let server = server.map_err(|cause| {
-        Error::new(
-            ErrorKind::Io,
-            format!("the socket cannot be made: {cause}; dir={}", dir.display()),
-        )
-    })?;
-    Ok(Way::Local(dispatcher, Some(Arc::new(server))))
+    if dispatcher.engine().is_read_only() {
+        return Ok(Way::Local(dispatcher, None));
+    }
+    let server = match Server::start(dir, dispatcher.clone()) {
+        Ok(server) => Some(Arc::new(server)),
+        // On a full disk there is no room for a name: this process goes on, others are told that the directory is locked.
+        Err(cause) => {
+            tracing::warn!(%cause, dir = %dir.display(), "the socket cannot be made: no other process is served");
+            None
+        }
+    };
+    Ok(Way::Local(dispatcher, server))
 }

@@ -49,6 +49,11 @@ fn damage(tail: &LostTail, at: Place) -> Damage {
 
 /// Moves a stream's head to where it is known to have been; none when it is there, or what was accepted stands in the way.
 fn lift(index: &mut Index, known: &KnownHead) -> Option<LostTail> {
+    // What was forgotten on purpose may still be known elsewhere: that is no loss.
+    let gone = index.forgotten.get(&known.stream);
+    if gone.is_some_and(|gone| known.last <= gone.last) || index.leaving.contains(&known.stream) {
+        return None;
+    }
     let gone = index.forgotten.get(&known.stream);
     if gone.is_some_and(|gone| known.last <= gone.last) {
         return None; // what is known of it is older than its being forgotten

@@ -2,6 +2,8 @@
 //!
 //! - Files are made with mode 0600 where the system has modes.
 //! - Directory sync is skipped where the system has none (Windows); names are weaker there.
+//! - A file that was deleted, or a directory that another one took the place of, is not written to: what goes there is gone
+//!   with the last handle, so it would be acknowledged for nothing (on unix).
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,6 +16,8 @@ use super::{Access, Disk, SegmentFile};
 #[derive(Debug)]
 pub struct RealDisk {
     root: PathBuf,
+    /// Which directory it was when it was opened.
+    identity: Option<(u64, u64)>,
 }
 
 impl RealDisk {
@@ -37,6 +41,7 @@ impl RealDisk {
         }
         Ok(RealDisk {
             root: root.to_path_buf(),
+            identity: identity(root),
         })
     }
 
@@ -45,6 +50,7 @@ impl RealDisk {
     pub fn at(root: &Path) -> RealDisk {
         RealDisk {
             root: root.to_path_buf(),
+            identity: identity(root),
         }
     }
 
@@ -88,6 +94,12 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
+        if identity(&self.root) != self.identity {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the directory is no longer the one that was opened",
+            ));
+        }
         let file = private()
             .read(true)
             .write(true)
@@ -115,6 +127,37 @@ impl Disk for RealDisk {
     fn sync_dir(&self, folder: &str) -> io::Result<()> {
         sync_folder(&self.path(folder))
     }
+}
+
+/// Which directory a path leads to.
+#[cfg(unix)]
+fn identity(root: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = std::fs::metadata(root).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_root: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// What was synced into a file that has no name any more is not durable.
+#[cfg(unix)]
+fn still_named(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    if file.metadata()?.nlink() == 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the file was deleted while it was written",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn still_named(_file: &File) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -175,7 +218,8 @@ impl SegmentFile for RealFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.0.sync_data()?;
+        still_named(&self.0)
     }
 
     fn truncate(&self, length: u64) -> io::Result<()> {
