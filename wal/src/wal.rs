@@ -162,6 +162,21 @@ impl Wal {
         Wal::open_locked(disk, options, None)
     }
 
+    /// Opens a log on any disk, without a lock, with a store in a real directory.
+    ///
+    /// # Errors
+    /// As [`Wal::open_with`].
+    pub fn open_on_with(
+        disk: Arc<dyn Disk>,
+        options: Options,
+        directory: &Path,
+        store: StoreOptions,
+    ) -> Result<(Wal, Recovered), OpenError> {
+        let (mut wal, mut recovered) = Wal::open_locked(disk, options, None)?;
+        wal.log = Some(stored::start(&wal.shared, directory, store, &mut recovered));
+        Ok((wal, recovered))
+    }
+
     fn open_locked(
         disk: Arc<dyn Disk>,
         options: Options,

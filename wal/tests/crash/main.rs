@@ -4,6 +4,7 @@
 //! - [`scenarios`]: every kind of write.
 //! - [`verdict`]: one crash, judged against that.
 //! - [`census`]: all crashes of all scenarios, in a table.
+//! - [`store`]: a store that loses what was not flushed, by the same choices; the log must serve the segments' truth.
 //!
 //! `RECOUNT_CRASH=long cargo test -p recount-wal --test crash -- --nocapture` makes the long run.
 #![allow(
@@ -19,4 +20,5 @@ mod common;
 mod cuts;
 mod run;
 mod scenarios;
+mod store;
 mod verdict;

@@ -4,12 +4,12 @@
 //! - A write that was interrupted leaves no more than one that completed and was not synced, so the moments behind it
 //!   stand for it too; a kill, which keeps all that completed, tears it besides.
 
-use super::SimulatedDisk;
 use super::change::{Change, Step};
 use super::choice::{Plan, choices, is_exhaustive};
 use super::machine::{Machine, Names};
 use super::pieces::{Piece, pieces, tears};
 use super::tree::Tree;
+use super::{SimulatedDisk, Survival};
 
 /// What a crash may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +85,17 @@ impl Journal {
     #[must_use]
     pub fn moments(&self) -> usize {
         self.steps.len()
+    }
+
+    /// The disk as it would be found after a crash at a moment.
+    #[must_use]
+    pub fn crashed(&self, moment: usize, survival: Survival) -> SimulatedDisk {
+        let mut machine = self.start.clone();
+        self.steps
+            .iter()
+            .take(moment)
+            .for_each(|step| machine.apply(step));
+        SimulatedDisk::on(survival.of(&machine))
     }
 
     /// Calls `visit` with every crash from the moment `from` on that `view` allows and `plan` enumerates, in the order of moments.
