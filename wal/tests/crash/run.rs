@@ -26,6 +26,8 @@ pub(crate) struct Issued {
 /// A batch as it was issued.
 #[derive(Clone, Debug)]
 pub(crate) struct IssuedBatch {
+    /// Its number among all batches.
+    pub(crate) number: usize,
     pub(crate) stream: StreamId,
     pub(crate) first: u64,
     pub(crate) records: Vec<Issued>,
@@ -61,7 +63,8 @@ pub(crate) struct Facts {
     /// Moment, stream, last seq that is durable by then.
     pub(crate) durable: Vec<(usize, StreamId, u64)>,
     pub(crate) erased: Vec<Asked<ContentAt>>,
-    pub(crate) forgotten: Vec<Asked<StreamId>>,
+    /// Streams, and how many batches had been issued before.
+    pub(crate) forgotten: Vec<Asked<(StreamId, usize)>>,
 }
 
 /// A log at work.
@@ -150,6 +153,7 @@ impl Run {
             origin: None,
         };
         self.facts.batches.push(IssuedBatch {
+            number: turn,
             stream: id,
             first,
             records,
@@ -189,6 +193,21 @@ impl Run {
 
     fn acknowledge(&mut self, id: StreamId, durable: u64) {
         self.facts.durable.push((self.disk.moment(), id, durable));
+    }
+
+    pub(crate) fn compress(&mut self) -> u64 {
+        self.wal().compress_now().unwrap()
+    }
+
+    /// Forgets a stream, which may begin again afterwards.
+    pub(crate) fn forget(&mut self, number: u8) {
+        let (id, asked) = (stream(number), self.disk.moment());
+        let what = (id, self.facts.batches.len());
+        let forgotten = self.wal().forget(&[id]).unwrap();
+        assert_eq!(forgotten.streams, 1);
+        let done = Some(self.disk.moment());
+        self.facts.forgotten.push(Asked { what, asked, done });
+        self.next.remove(&id);
     }
 
     pub(crate) fn erase(&mut self, targets: &[(u8, u64)]) {

@@ -51,6 +51,22 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         work: erasure,
     },
     Scenario {
+        name: "compression of segments",
+        work: compression,
+    },
+    Scenario {
+        name: "compression, in background",
+        work: compression_behind,
+    },
+    Scenario {
+        name: "erasure, compressed",
+        work: erasure_compressed,
+    },
+    Scenario {
+        name: "forgetting a stream",
+        work: forgetting,
+    },
+    Scenario {
         name: "closing, opening again",
         work: closing,
     },
@@ -65,7 +81,10 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 ];
 
 fn options() -> Options {
-    Options::default().segment_size(1 << 20).ahead(0)
+    Options::default()
+        .segment_size(1 << 20)
+        .ahead(0)
+        .compress(false)
 }
 
 fn small() -> Options {
@@ -160,6 +179,59 @@ fn erasure() -> Run {
     run.erase(&[(0, 3)]);
     run.erase(&[(1, 0), (1, 2), (0, 1)]);
     run.synced(1, 1, 700);
+    run
+}
+
+fn compression() -> Run {
+    let mut run = Run::new(small());
+    for turn in 0..7 {
+        run.synced(turn % 2, 1, 500);
+    }
+    assert!(run.compress() > 0);
+    run.synced(0, 2, 500);
+    run.synced(1, 2, 500);
+    run.compress();
+    run.synced(0, 1, 10);
+    run
+}
+
+fn compression_behind() -> Run {
+    let mut run = Run::new(small().compress(true));
+    for turn in 0..9 {
+        run.synced(turn % 2, 1, 500);
+    }
+    run.close();
+    run.acknowledge_all();
+    run.open();
+    run.synced(0, 1, 10);
+    run
+}
+
+fn erasure_compressed() -> Run {
+    let mut run = Run::new(small());
+    for turn in 0..7 {
+        run.synced(turn % 2, 1, 500);
+    }
+    run.compress();
+    run.erase(&[(0, 0)]);
+    run.synced(0, 1, 300);
+    run.erase(&[(1, 0), (0, 2)]);
+    run
+}
+
+fn forgetting() -> Run {
+    let mut run = Run::new(small());
+    for turn in 0..8 {
+        run.synced(turn % 3, 1, 300);
+    }
+    run.compress();
+    run.synced(0, 1, 300);
+    run.forget(1);
+    run.synced(1, 2, 40);
+    run.synced(0, 1, 300);
+    run.forget(0);
+    run.synced(2, 1, 60);
+    run.synced(0, 1, 60);
     run
 }
 

@@ -112,7 +112,10 @@ fn store_options(opener: Lossy) -> StoreOptions {
 }
 
 fn options() -> Options {
-    Options::default().segment_size(16_000).ahead(0)
+    Options::default()
+        .segment_size(16_000)
+        .ahead(0)
+        .compress(false)
 }
 
 fn append(wal: &Wal, id: StreamId, count: u64) {

@@ -10,7 +10,7 @@ use recount_wal::{
 };
 
 use crate::common::stream;
-use crate::run::{Facts, Issued, Shown, ShownRecord, new_record, stored};
+use crate::run::{Asked, Facts, Issued, Shown, ShownRecord, new_record, stored};
 
 type Verdict<T> = Result<T, String>;
 
@@ -143,24 +143,24 @@ fn go_on(wal: &Wal, shown: &Shown) -> Verdict<Shown> {
 
 /// Holds what was found against what was issued, and what had been acknowledged by a moment.
 pub(crate) fn judge(facts: &Facts, moment: usize, shown: &Shown) -> Verdict<()> {
-    let mut shown = shown.clone();
     let mut model = facts.clone();
     let refused = |refused: Option<usize>| refused.is_some_and(|since| since <= moment);
-    model.batches.retain(|batch| !refused(batch.refused));
-    for forgotten in &facts.forgotten {
-        let gone = !shown.contains_key(&forgotten.what);
-        if forgotten.done.is_some_and(|done| done <= moment) && !gone {
-            return Err(format!("{} was forgotten and is there", forgotten.what));
-        }
-        if forgotten.asked <= moment && gone {
-            // Whole or not at all; what is left is judged without it.
-            shown.remove(&forgotten.what);
-            model.batches.retain(|batch| batch.stream != forgotten.what);
-            model.durable.retain(|(_, id, _)| *id != forgotten.what);
+    for Asked { what, asked, done } in &facts.forgotten {
+        let (id, before) = *what;
+        let surely = done.is_some_and(|done| done <= moment);
+        // In between it is gone whole, or not at all: then it is judged like any other.
+        if surely || (*asked <= moment && !shown.contains_key(&id)) {
+            model
+                .batches
+                .retain(|batch| batch.stream != id || batch.number >= before);
+            model
+                .durable
+                .retain(|(since, other, _)| *other != id || since > asked);
         }
     }
-    prefix(&model, moment, &shown)?;
-    acknowledged(&model, moment, &shown)
+    model.batches.retain(|batch| !refused(batch.refused));
+    prefix(&model, moment, shown)?;
+    acknowledged(&model, moment, shown)
 }
 
 fn acknowledged(facts: &Facts, moment: usize, shown: &Shown) -> Verdict<()> {
