@@ -352,7 +352,6 @@ impl Drop for Leaving<'_> {
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "used to map errors")]
 fn refused(error: io::Error) -> ForgetError {
     ForgetError::Io {
         cause: error.to_string(),

@@ -192,6 +192,17 @@ fn a_stream_that_is_appended_to_meanwhile_is_forgotten_whole_or_begins_again() {
                 }
             });
         }
+        let disk = &disk;
+        scope.spawn(move || {
+            for _ in 0..12 {
+                let verification = wal.verify().unwrap();
+                assert_eq!(verification.state, State::Clean, "{verification:?}");
+                let reader = Reader::open_on(Arc::new(disk.clone())).unwrap();
+                let recovered = reader.recovered();
+                assert!(recovered.damaged.is_empty(), "{recovered:?}");
+                wal.compress_now().unwrap();
+            }
+        });
         scope.spawn(move || {
             for _ in 0..10 {
                 match wal.forget(&[stream(1)]) {

@@ -119,7 +119,7 @@ fn strike(disk: &SimulatedDisk, segment: u8, havoc: &Havoc) -> SimulatedDisk {
     struck
 }
 
-fn written() -> (SimulatedDisk, BTreeMap<(StreamId, u64), Record>) {
+fn written(compressed: bool) -> (SimulatedDisk, BTreeMap<(StreamId, u64), Record>) {
     let disk = SimulatedDisk::new();
     let (wal, _) = open(&disk);
     for step in 0..40_u64 {
@@ -134,6 +134,9 @@ fn written() -> (SimulatedDisk, BTreeMap<(StreamId, u64), Record>) {
             }])
             .unwrap();
         }
+    }
+    if compressed {
+        assert!(wal.compress_now().unwrap() > 5);
     }
     let all = (0..3).flat_map(|number| records(&wal, stream(number)));
     let all = all
@@ -173,8 +176,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_to_segments_the_log_opens_and_goes_on(strikes in prop::collection::vec((any::<u8>(), havoc()), 1..5)) {
-        let (disk, all) = written();
+    fn whatever_happens_to_segments_the_log_opens_and_goes_on(strikes in prop::collection::vec((any::<u8>(), havoc()), 1..5), compressed in any::<bool>()) {
+        let (disk, all) = written(compressed);
         let struck = strikes.iter().fold(disk, |disk, (segment, havoc)| strike(&disk, *segment, havoc));
         let reader = Reader::open_on(Arc::new(struck.clone())).unwrap();
         let (wal, recovered) = open(&struck);

@@ -54,23 +54,29 @@ impl Overlay {
 impl Patch {
     /// Writes what this patch, which stands at `start`, has for the bytes from `offset` on.
     fn apply(&self, start: u64, buffer: &mut [u8], offset: u64) {
-        let from = start.max(offset);
-        let to = start
-            .saturating_add(self.length)
-            .min(offset.saturating_add(buffer.len() as u64));
-        let skipped = usize::try_from(from.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let count = usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX);
-        let inside = usize::try_from(from.saturating_sub(start)).unwrap_or(usize::MAX);
-        let bytes = self
-            .bytes
-            .iter()
-            .copied()
-            .chain(std::iter::repeat(self.fill));
-        // Past its own bytes there is only filling, which need not be counted out.
-        let bytes = bytes.skip(inside.min(self.bytes.len()));
-        let targets = buffer.iter_mut().skip(skipped).take(count);
-        targets.zip(bytes).for_each(|(to, from)| *to = from);
+        let bytes = self.bytes.len() as u64;
+        if let Some((to, skipped)) = meeting(buffer, offset, start, bytes) {
+            let from = self.bytes.get(skipped..).unwrap_or_default();
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        }
+        let filling = self.length.saturating_sub(bytes);
+        if let Some((to, _)) = meeting(buffer, offset, start.saturating_add(bytes), filling) {
+            to.fill(self.fill);
+        }
     }
+}
+
+/// The part of a buffer, which stands at `offset`, that a stretch covers, and how many bytes of the stretch stand before it.
+fn meeting(buffer: &mut [u8], offset: u64, start: u64, length: u64) -> Option<(&mut [u8], usize)> {
+    let from = start.max(offset);
+    let to = start
+        .saturating_add(length)
+        .min(offset.saturating_add(buffer.len() as u64));
+    let first = usize::try_from(from.checked_sub(offset)?).ok()?;
+    let count = usize::try_from(to.checked_sub(from)?).ok()?;
+    let skipped = usize::try_from(from - start).ok()?;
+    let covered = buffer.get_mut(first..first.checked_add(count)?)?;
+    Some((covered, skipped))
 }
 
 impl SegmentFile for Overlay {

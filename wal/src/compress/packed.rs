@@ -299,21 +299,23 @@ fn search(bytes: &[u8], segment: u64, keys: &Keys) -> Option<(usize, BlockHead)>
         .find_map(|(at, _)| Some((at, BlockHead::decode(bytes.get(at..)?, segment, keys)?)))
 }
 
+/// Copies what there is from a place on; answers how much that was.
 fn copy(buffer: &mut [u8], from: &[u8], at: u64) -> usize {
     let from = usize::try_from(at).ok().and_then(|at| from.get(at..));
     let from = from.unwrap_or_default();
-    let pairs = buffer.iter_mut().zip(from);
-    let copied = pairs.len();
-    pairs.for_each(|(to, from)| *to = *from);
-    copied
+    let size = from.len().min(buffer.len());
+    if let (Some(to), Some(from)) = (buffer.get_mut(..size), from.get(..size)) {
+        to.copy_from_slice(from);
+    }
+    size
 }
 
 fn fill(buffer: &mut [u8], bytes: u64) -> usize {
-    let bytes = usize::try_from(bytes)
+    let size = usize::try_from(bytes)
         .unwrap_or(usize::MAX)
         .min(buffer.len());
-    buffer.iter_mut().take(bytes).for_each(|byte| *byte = LOST);
-    bytes
+    buffer.get_mut(..size).unwrap_or_default().fill(LOST);
+    size
 }
 
 impl SegmentFile for Packed {
