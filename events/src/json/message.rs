@@ -31,6 +31,7 @@ pub(super) fn take_message(fields: &mut Fields<'_>) -> Result<Body, Refusal> {
 
 impl Json for Message {
     fn take(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
+        says_something(fields)?;
         let mut content = Content::take(fields, "content")?;
         if content.format == Format::OpenaiChat {
             content.blocks.extend(take_calls(fields)?);
@@ -63,6 +64,15 @@ impl Json for Message {
         put_resolved(&self.calls, line, "calls");
         put_resolved(&self.results, line, "results");
     }
+}
+
+/// A host's message without any content is a slip: one that means nothing says `null`.
+fn says_something(fields: &Fields<'_>) -> Result<(), Refusal> {
+    let parts = ["content", "bytes", "tool_calls", "function_call"];
+    if fields.mode() == Mode::Host && parts.iter().all(|part| fields.peek(part).is_none()) {
+        return Err(Refusal::new("content", Problem::Missing));
+    }
+    Ok(())
 }
 
 /// The role by the dialect's word for it.
