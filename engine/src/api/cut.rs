@@ -20,7 +20,7 @@ pub enum At {
 
 /// The target of a rollback: `{"seq": n}`, `{"time": ms}`, `{"checkpoint": label}` or `{"turns": n}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "Target")]
 pub enum To {
     /// To this position, included.
     Seq(u64),
@@ -30,6 +30,50 @@ pub enum To {
     Checkpoint(String),
     /// To just before the n-th last authored message.
     Turns(u64),
+}
+
+/// A target as it comes in.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Target {
+    seq: Option<u64>,
+    time: Option<u64>,
+    checkpoint: Option<String>,
+    turns: Option<u64>,
+}
+
+impl TryFrom<Target> for To {
+    type Error = &'static str;
+
+    fn try_from(target: Target) -> Result<Self, Self::Error> {
+        match target {
+            Target {
+                seq: Some(seq),
+                time: None,
+                checkpoint: None,
+                turns: None,
+            } => Ok(Self::Seq(seq)),
+            Target {
+                seq: None,
+                time: Some(time),
+                checkpoint: None,
+                turns: None,
+            } => Ok(Self::Time(time)),
+            Target {
+                seq: None,
+                time: None,
+                checkpoint: Some(label),
+                turns: None,
+            } => Ok(Self::Checkpoint(label)),
+            Target {
+                seq: None,
+                time: None,
+                checkpoint: None,
+                turns: Some(turns),
+            } => Ok(Self::Turns(turns)),
+            _ => Err("a target is exactly one of seq, time, checkpoint, turns"),
+        }
+    }
 }
 
 /// A profile or a policy: a shipped name, or a JSON object with the fields of its event.

@@ -94,8 +94,27 @@ pub(super) fn named(dir: &Directory, log: &Wal, stream: StreamId) -> Result<Opti
     Ok(found)
 }
 
-/// Also whether a later look would find the same.
+/// How many forks of forks are followed for a title.
+const TITLE_DEPTH: usize = 64;
+
+/// Also whether a later look would find the same. A fork that says nothing of its own is called by what it continues.
 fn look(dir: &Directory, log: &Wal, stream: StreamId) -> Result<(Option<Named>, bool), Error> {
+    let (mut found, settled) = own(dir, log, stream)?;
+    let mut at = stream;
+    for _ in 0..TITLE_DEPTH {
+        let Some(named) = found.as_mut().filter(|named| named.title.is_none()) else {
+            break;
+        };
+        let Some((parent, _)) = super::stream::origin(dir, log, at)? else {
+            break;
+        };
+        named.title = own(dir, log, parent)?.0.and_then(|named| named.title);
+        at = parent;
+    }
+    Ok((found, settled))
+}
+
+fn own(dir: &Directory, log: &Wal, stream: StreamId) -> Result<(Option<Named>, bool), Error> {
     let mut name = None;
     let mut title = None;
     let mut seen = 0_u64;
