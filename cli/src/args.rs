@@ -65,6 +65,8 @@ pub(crate) enum Verb {
     Prepare(Prompt),
     /// Show the prompt; changes nothing
     Project(Prompt),
+    /// Forget sessions for ever; without --yes only says which
+    Prune(Prune),
     /// Make the timeline that of an earlier position again
     Rollback(Rollback),
     /// Serve JSON-RPC on standard input and output
@@ -316,33 +318,48 @@ pub(crate) struct Prompt {
     pub(crate) pieces: bool,
 }
 
+/// `prune`.
+#[derive(Args, Debug)]
+pub(crate) struct Prune {
+    /// Only these sessions [default: every session that the rest names]
+    pub(crate) sessions: Vec<String>,
+    /// Only sessions whose newest event is older than this: 30d, 12h, 2w …
+    #[arg(long, value_name = "AGE", value_parser = crate::print::parse_age)]
+    pub(crate) older_than: Option<u64>,
+    /// Only sessions of this kind; may be given several times
+    #[arg(long, value_name = "KIND", value_parser = ["main", "sub", "side"])]
+    pub(crate) kind: Vec<String>,
+    /// The newest so many stay
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<u64>,
+    /// First write what goes to this file, as archives
+    #[arg(long, value_name = "FILE")]
+    pub(crate) archive: Option<PathBuf>,
+    /// Go on although segments that are written again are damaged
+    #[arg(long)]
+    pub(crate) give_up_damage: bool,
+    /// Do it; without this it is only said what would go
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
 /// `rollback`.
 #[derive(Args, Debug)]
 pub(crate) struct Rollback {
     /// The session
     pub(crate) session: String,
+    /// To just before the N-th last thing that the person said
+    #[arg(
+        long,
+        value_name = "N",
+        required_unless_present = "Cut",
+        conflicts_with = "Cut"
+    )]
+    pub(crate) turns: Option<u64>,
     #[command(flatten)]
-    pub(crate) to: To,
+    pub(crate) cut: Cut,
     #[command(flatten)]
     pub(crate) writing: Writing,
-}
-
-/// Where a rollback goes.
-#[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
-pub(crate) struct To {
-    /// To just before the N-th last thing that the person said
-    #[arg(long, value_name = "N")]
-    pub(crate) turns: Option<u64>,
-    /// To this position, included
-    #[arg(long)]
-    pub(crate) seq: Option<u64>,
-    /// To the last position not later than this time (ISO 8601, or milliseconds)
-    #[arg(long, value_parser = crate::print::parse_time)]
-    pub(crate) time: Option<u64>,
-    /// To the newest checkpoint of this label
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) checkpoint: Option<String>,
 }
 
 /// `show`.

@@ -57,6 +57,7 @@ fn run(cli: &Cli) -> Outcome {
         Verb::Open(args) => verbs::open::run(cli, args),
         Verb::Prepare(args) => verbs::prepare::run(cli, args),
         Verb::Project(args) => verbs::project::run(cli, args),
+        Verb::Prune(args) => verbs::prune::run(cli, args),
         Verb::Rollback(args) => verbs::rollback::run(cli, args),
         Verb::Rpc => verbs::rpc::run(cli),
         Verb::Show(args) => verbs::show::run(cli, args),

@@ -27,6 +27,19 @@ impl Reach {
         })
     }
 
+    /// Opens the directory that the command line names, when it is there: who only looks makes none.
+    pub(crate) fn existing(cli: &Cli) -> Result<Self, Error> {
+        if is_there(cli)? {
+            return Self::open(cli);
+        }
+        let path = directory(cli)?;
+        Err(Error::new(
+            recount::ErrorKind::NotFound,
+            format!("there is no data directory; path={}", path.display()),
+        )
+        .with_next("check --data; `recount import FILE` or `recount open NAME --create` makes one"))
+    }
+
     /// The same directory for others.
     pub(crate) fn handle(&self) -> &recount::share::Handle {
         &self.handle
@@ -78,6 +91,11 @@ impl Reach {
         };
         self.tell(method, ask, people, |_| crate::Answer::Yes)
     }
+}
+
+/// The directory that the command line names is there.
+pub(crate) fn is_there(cli: &Cli) -> Result<bool, Error> {
+    Ok(directory(cli)?.exists())
 }
 
 fn read<R: DeserializeOwned>(raw: &RawValue) -> Result<R, Error> {

@@ -322,3 +322,95 @@ fn doctor_opens_nothing_and_makes_nothing() {
     assert!(said.contains("a recording of another host"), "{said}");
     assert_calm(&said);
 }
+
+#[test]
+fn who_only_looks_makes_no_directory() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let data = scratch.path().join("nowhere");
+    assert!(ok(&data, &["list"]).contains("no sessions"));
+    assert_eq!(json_of(&data, &["list"]), json!({"sessions": []}));
+    for verb in [
+        "show", "log", "status", "project", "prepare", "explain", "export",
+    ] {
+        let output = recount(&data, &[verb, "s"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{verb}");
+        assert!(
+            told.contains("there is no data directory"),
+            "{verb}: {told}"
+        );
+    }
+    for verb in ["verify", "stats"] {
+        assert_eq!(recount(&data, &[verb]).status.code(), Some(3));
+    }
+    assert!(!data.exists());
+}
+
+#[test]
+fn an_export_writes_over_nothing_of_the_directory() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let key = std::fs::read(data.join("key")).expect("a key");
+    for own in ["key", "lock", "segments/0000000000000000.seg", "store/x"] {
+        let output = recount(&data, &["export", "s", &data.join(own).to_string_lossy()]);
+        assert_eq!(output.status.code(), Some(3), "{own}");
+    }
+    assert_eq!(std::fs::read(data.join("key")).expect("a key"), key);
+    assert!(ok(&data, &["verify"]).contains("clean"));
+}
+
+#[ignore = "the log does not forget yet"]
+#[test]
+fn a_prune_says_what_goes_before_it_does_it() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    ok(&data, &["fork", "s", "twin"]);
+    let said = ok(&data, &["prune", "s"]);
+    assert!(
+        said.contains("stays: s (the fork \"twin\" continues it)"),
+        "{said}"
+    );
+    let said = ok(&data, &["prune", "s", "twin"]);
+    assert!(
+        said.contains("would be forgotten for ever: 2 sessions"),
+        "{said}"
+    );
+    assert_eq!(
+        json_of(&data, &["list"])["sessions"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+    assert_eq!(
+        recount(&data, &["prune"]).status.code(),
+        Some(3),
+        "no policy"
+    );
+    assert_eq!(
+        recount(&data, &["prune", "--older-than", "3y"])
+            .status
+            .code(),
+        Some(2)
+    );
+    let archive = scratch
+        .path()
+        .join("gone.archive")
+        .to_string_lossy()
+        .into_owned();
+    let said = ok(
+        &data,
+        &["prune", "s", "twin", "--archive", &archive, "--yes"],
+    );
+    assert!(said.contains("forgotten for ever: 2 sessions"), "{said}");
+    assert!(ok(&data, &["list"]).contains("no sessions"));
+    assert!(ok(&data, &["verify"]).contains("clean"));
+    ok(&data, &["import", &archive]);
+    assert_eq!(
+        json_of(&data, &["list"])["sessions"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+    let said = ok(&data, &["prune", "nobody", "--yes"]);
+    assert!(said.contains("not there: nobody"), "{said}");
+}

@@ -12,7 +12,7 @@ pub(crate) use colour::{bold, dim, green, red, yellow};
 pub(crate) use progress::Progress;
 pub(crate) use state::state;
 pub(crate) use table::Table;
-pub(crate) use units::{bytes, count, parse_time, short, time};
+pub(crate) use units::{bytes, count, parse_age, parse_time, short, time};
 
 use std::io::Write as _;
 

@@ -47,6 +47,25 @@ pub(crate) fn parse_time(typed: &str) -> Result<u64, String> {
     u64::try_from(stamp.as_millisecond()).map_err(|_| "before 1970".to_owned())
 }
 
+/// `30d`, `12h`, `90m`, `45s`, `2w`: an age in ms.
+pub(crate) fn parse_age(typed: &str) -> Result<u64, String> {
+    let digits = typed.trim_end_matches(|end: char| end.is_ascii_alphabetic());
+    let unit = match typed.get(digits.len()..).unwrap_or_default() {
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 604_800_000,
+        _ => return Err("an age is a number with s, m, h, d or w: 30d".to_owned()),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "an age is a number with s, m, h, d or w: 30d".to_owned())?;
+    number
+        .checked_mul(unit)
+        .ok_or_else(|| "too long".to_owned())
+}
+
 fn scaled(number: u64, step: u64, units: &[&str]) -> String {
     let mut value = number;
     let mut tenths = 0;
@@ -74,6 +93,15 @@ mod tests {
         assert_eq!(bytes(1_456_331), "1.4 MB");
         assert_eq!(count(0), "0");
         assert_eq!(count(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn ages_have_units() {
+        assert_eq!(parse_age("30d"), Ok(30 * 86_400_000));
+        assert_eq!(parse_age("0s"), Ok(0));
+        for bad in ["", "d", "3", "3y", "-3d", "3 d", "99999999999999999w"] {
+            assert!(parse_age(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

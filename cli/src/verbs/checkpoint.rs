@@ -14,7 +14,7 @@ pub(crate) fn run(cli: &Cli, args: &Checkpoint) -> crate::Outcome {
         expect: args.writing.expect,
         at: None,
     };
-    Reach::open(cli)?.say("v1.session.checkpoint", &ask, |done: &api::Checkpointed| {
+    Reach::existing(cli)?.say("v1.session.checkpoint", &ask, |done: &api::Checkpointed| {
         line(&format!(
             "checkpoint {:?} at {}",
             clean(&args.label),

@@ -24,7 +24,7 @@ pub(crate) fn run(cli: &Cli, args: &Diff) -> crate::Outcome {
         print(diff);
         answer(diff)
     };
-    Reach::open(cli)?.tell("v1.session.diff", &ask, people, answer)
+    Reach::existing(cli)?.tell("v1.session.diff", &ask, people, answer)
 }
 
 /// `head`, a position, `@LABEL`, or a time.

@@ -12,7 +12,7 @@ pub(crate) fn run(cli: &Cli, args: &Explain) -> crate::Outcome {
         at: (&args.cut).into(),
         block,
     };
-    Reach::open(cli)?.say("v1.session.explain", &ask, print)
+    Reach::existing(cli)?.say("v1.session.explain", &ask, print)
 }
 
 /// `SEQ.INDEX`, or a position for its block 0.

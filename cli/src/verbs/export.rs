@@ -13,7 +13,7 @@ pub(crate) fn run(cli: &Cli, args: &Export) -> crate::Outcome {
         format: args.format.clone(),
         path,
     };
-    Reach::open(cli)?.say("v1.session.export", &ask, |done: &api::Exported| {
+    Reach::existing(cli)?.say("v1.session.export", &ask, |done: &api::Exported| {
         if let Some(text) = &done.text {
             exact(text);
             return;

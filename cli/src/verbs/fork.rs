@@ -12,7 +12,7 @@ pub(crate) fn run(cli: &Cli, args: &Fork) -> crate::Outcome {
         new: args.new.clone(),
         ..Default::default()
     };
-    Reach::open(cli)?.say("v1.session.fork", &ask, |done: &api::Forked| {
+    Reach::existing(cli)?.say("v1.session.fork", &ask, |done: &api::Forked| {
         line(&format!("{} begins at {}", clean(&done.session), done.head));
     })
 }

@@ -12,7 +12,7 @@ pub(crate) fn run(cli: &Cli, args: &Interrupt) -> crate::Outcome {
         key: args.writing.key.clone(),
         ..Default::default()
     };
-    Reach::open(cli)?.say("v1.session.interrupt", &ask, |done: &api::Interrupted| {
+    Reach::existing(cli)?.say("v1.session.interrupt", &ask, |done: &api::Interrupted| {
         if done.closed.is_empty() && !done.draft {
             line("nothing was open");
         }

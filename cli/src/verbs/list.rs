@@ -11,6 +11,15 @@ pub(crate) fn run(cli: &Cli, args: &List) -> crate::Outcome {
         prefix,
         limit: args.limit,
     };
+    if !crate::reach::is_there(cli)? {
+        // Nothing is there to be listed, and listing makes nothing.
+        line(if cli.json {
+            r#"{"sessions":[]}"#
+        } else {
+            "no sessions"
+        });
+        return Ok(crate::Answer::Yes);
+    }
     Reach::open(cli)?.say("v1.sessions.list", &ask, |listed: &api::Listed| {
         if listed.sessions.is_empty() {
             line("no sessions");

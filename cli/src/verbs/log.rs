@@ -7,7 +7,7 @@ use crate::reach::Reach;
 use recount::api;
 
 pub(crate) fn run(cli: &Cli, args: &Log) -> crate::Outcome {
-    let reach = Reach::open(cli)?;
+    let reach = Reach::existing(cli)?;
     let mut from = args.from;
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {

@@ -18,6 +18,7 @@ pub(crate) mod manual;
 pub(crate) mod open;
 pub(crate) mod prepare;
 pub(crate) mod project;
+pub(crate) mod prune;
 pub(crate) mod rollback;
 pub(crate) mod rpc;
 pub(crate) mod show;

@@ -23,7 +23,7 @@ pub(crate) fn run(cli: &Cli, args: &Prompt) -> crate::Outcome {
         }
         answer
     };
-    Reach::open(cli)?.tell(
+    Reach::existing(cli)?.tell(
         "v1.session.prepare",
         &ask,
         people,

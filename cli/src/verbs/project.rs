@@ -11,7 +11,7 @@ use recount::{Error, api};
 pub(crate) fn run(cli: &Cli, args: &Prompt) -> crate::Outcome {
     let ask = ask(args)?;
     let people = |projected: &api::Projected| answer(args, projected);
-    Reach::open(cli)?.tell("v1.session.project", &ask, people, verdict)
+    Reach::existing(cli)?.tell("v1.session.project", &ask, people, verdict)
 }
 
 fn ask(args: &Prompt) -> Result<api::Project, Error> {

@@ -1,6 +1,6 @@
 //! `rollback`: the timeline is that of an earlier position again.
 
-use crate::args::{Cli, Rollback, To};
+use crate::args::{Cli, Rollback};
 use crate::print::{clean, count, line, short, time, yellow};
 use crate::reach::Reach;
 use recount::{Error, api};
@@ -8,26 +8,28 @@ use recount::{Error, api};
 pub(crate) fn run(cli: &Cli, args: &Rollback) -> crate::Outcome {
     let ask = api::Rollback {
         session: args.session.clone(),
-        to: target(&args.to)?,
+        to: target(args)?,
         key: args.writing.key.clone(),
         expect: args.writing.expect,
         at: None,
     };
-    Reach::open(cli)?.say("v1.session.rollback", &ask, |done: &api::RolledBack| {
+    Reach::existing(cli)?.say("v1.session.rollback", &ask, |done: &api::RolledBack| {
         print(&args.session, done)
     })
 }
 
-fn target(to: &To) -> Result<api::To, Error> {
-    let turns = to.turns.map(api::To::Turns);
-    let seq = to.seq.map(api::To::Seq);
-    let time = to.time.map(api::To::Time);
-    let label = to.checkpoint.clone().map(api::To::Checkpoint);
-    turns
-        .or(seq)
-        .or(time)
-        .or(label)
-        .ok_or_else(|| Error::invalid("say where to: --turns, --seq, --time or --checkpoint"))
+fn target(args: &Rollback) -> Result<api::To, Error> {
+    if let Some(turns) = args.turns {
+        return Ok(api::To::Turns(turns));
+    }
+    match api::At::from(&args.cut) {
+        api::At::Seq(seq) => Ok(api::To::Seq(seq)),
+        api::At::Time(time) => Ok(api::To::Time(time)),
+        api::At::Checkpoint(label) => Ok(api::To::Checkpoint(label)),
+        api::At::Head => Err(Error::invalid(
+            "say where to: --turns, --seq, --time or --checkpoint",
+        )),
+    }
 }
 
 fn print(session: &str, done: &api::RolledBack) {

@@ -15,7 +15,7 @@ const WIDTH: usize = 100;
 type Hidden = BTreeMap<u64, String>;
 
 pub(crate) fn run(cli: &Cli, args: &Show) -> crate::Outcome {
-    let reach = Reach::open(cli)?;
+    let reach = Reach::existing(cli)?;
     if cli.json {
         let raw = reach.raw(
             "v1.session.log",

@@ -11,7 +11,7 @@ pub(crate) fn run(cli: &Cli, args: &Stats) -> crate::Outcome {
         prefix: args.prefix.clone(),
         limit: args.limit,
     };
-    Reach::open(cli)?.say("v1.stats", &ask, print)
+    Reach::existing(cli)?.say("v1.stats", &ask, print)
 }
 
 fn print(stats: &api::StatsReport) {

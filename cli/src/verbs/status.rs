@@ -9,7 +9,7 @@ pub(crate) fn run(cli: &Cli, args: &One) -> crate::Outcome {
     let ask = api::Status {
         session: args.session.clone(),
     };
-    Reach::open(cli)?.say("v1.session.status", &ask, print)
+    Reach::existing(cli)?.say("v1.session.status", &ask, print)
 }
 
 fn print(status: &api::StatusReport) {

@@ -10,7 +10,7 @@ pub(crate) fn run(cli: &Cli, args: &One) -> crate::Outcome {
         session: args.session.clone(),
         seq: None,
     };
-    Reach::open(cli)?.say("v1.session.sync", &ask, |done: &api::Synced| {
+    Reach::existing(cli)?.say("v1.session.sync", &ask, |done: &api::Synced| {
         line(&done.durable.map_or_else(
             || "nothing to sync".to_owned(),
             |durable| format!("on disk up to {durable}"),

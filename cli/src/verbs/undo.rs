@@ -13,7 +13,7 @@ pub(crate) fn run(cli: &Cli, args: &Undo) -> crate::Outcome {
         expect: args.writing.expect,
         at: None,
     };
-    Reach::open(cli)?.say("v1.session.undo", &ask, |done: &api::Undone| {
+    Reach::existing(cli)?.say("v1.session.undo", &ask, |done: &api::Undone| {
         line(&format!(
             "event {} is undone by event {}",
             args.event, done.event

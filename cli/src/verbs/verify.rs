@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
     let against = known(&args.against)?;
-    let reach = Reach::open(cli)?;
+    let reach = Reach::existing(cli)?;
     match &args.session {
         Some(session) => {
             let ask = api::Verify {

@@ -30,7 +30,7 @@ pub use query::{
 };
 pub use travel::{Checkpoint, Checkpointed, Fork, Forked, Rollback, RolledBack, Undo, Undone};
 pub use upkeep::{
-    Against, Backlog, DiskUse, Found, Head, Heads, HeadsReport, SessionSize, Standing, Stats,
-    StatsReport, StoreLine, Syncs,
+    Against, Backlog, DiskUse, Found, Head, Heads, HeadsReport, KeptSession, Prune, Pruned,
+    PrunedSession, SessionSize, Standing, Stats, StatsReport, StoreLine, Syncs,
 };
 pub use write::{Append, Appended, Durability, Interrupt, Interrupted, Sync, Synced};

@@ -210,3 +210,95 @@ pub struct Against {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<u64>,
 }
+
+/// `v1.prune`: forgets whole sessions for ever. What is named narrows: a session goes when all of it applies.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prune {
+    /// Sessions whose newest event is older than so many ms at `now`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older_than: Option<u64>,
+    /// Only these sessions; those that are not there are told of, and are no error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<Vec<String>>,
+    /// Only sessions of these kinds: `main`, `sub`, `side`; a fork is of the kind of what it continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<Vec<String>>,
+    /// Of what the rest names, the newest so many stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<u64>,
+    /// The time, in ms: sessions that were written to later stay. Default: the engine's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<u64>,
+    /// Only says what would go.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// First writes all that goes to this file, as archives one behind the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
+    /// Goes on although segments that are written again are damaged; damaged bytes whose owner nobody knows are given up too.
+    #[serde(default)]
+    pub give_up_damage: bool,
+    /// Idempotency key: the same request again gets the same answer, while the process lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// The answer to [`Prune`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// Nothing was done.
+    pub dry_run: bool,
+    /// What goes, or is gone.
+    pub pruned: Vec<PrunedSession>,
+    /// What the policy names and what stays all the same.
+    pub kept: Vec<KeptSession>,
+    /// Named sessions that are not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
+    /// Events given up.
+    pub events: u64,
+    /// Bytes of their bodies and contents.
+    pub bytes: u64,
+    /// Bytes of the segments on disk before.
+    pub disk_before: u64,
+    /// Bytes of the segments on disk now; the same as before in a dry run.
+    pub disk_after: u64,
+    /// Segments that could not be written again yet: bytes of what was forgotten still stand in them. Tried again at the next
+    /// prune and at the next open.
+    pub left: u64,
+    /// Where the archives are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
+    /// Damage that stands in the way; only of a dry run: a real one is refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+}
+
+/// A session that goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrunedSession {
+    /// Its name.
+    pub session: String,
+    /// `main`, `sub` or `side`.
+    pub kind: String,
+    /// Its newest position.
+    pub head: u64,
+    /// The record digest there.
+    pub digest: String,
+    /// Time of its newest event, in ms.
+    pub at: u64,
+    /// Its own events.
+    pub events: u64,
+    /// Bytes of their bodies and contents.
+    pub bytes: u64,
+}
+
+/// A session that stays although the policy names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptSession {
+    /// Its name.
+    pub session: String,
+    /// Why.
+    pub why: String,
+}

@@ -151,8 +151,13 @@ pub(super) fn leftovers(path: &Path) -> Vec<Leftover> {
     ];
     for (folder, end, what) in unfinished {
         for name in names(path, folder) {
+            let below = format!("{folder}/{name}");
             if name.ends_with(end) {
-                add(format!("{folder}/{name}"), what);
+                add(below, what);
+            } else if folder == "out" {
+                let inside = names(path, &below).into_iter();
+                let inside = inside.filter(|name| name.ends_with(end));
+                inside.for_each(|name| add(format!("{below}/{name}"), what));
             }
         }
     }

@@ -8,10 +8,10 @@ use super::live::Live;
 use super::{Chance, Options};
 use crate::{Error, ErrorKind};
 use recount_wal::{OpenError, Recovered, StreamId, Wal};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Sessions held in memory before idle ones are dropped.
 const HELD: usize = 512;
@@ -39,6 +39,10 @@ pub(crate) struct Directory {
     log: Mutex<Option<Arc<Wal>>>,
     pub(crate) slots: Mutex<HashMap<String, Arc<Slot>>>,
     pub(crate) names: Mutex<HashMap<StreamId, Named>>,
+    /// Held by who forks, taken alone by who forgets.
+    pub(crate) forking: RwLock<()>,
+    /// What was forgotten under which key.
+    pub(crate) pruned: Mutex<VecDeque<([u8; 32], crate::api::Pruned)>>,
     salts: AtomicU64,
     clock: AtomicU64,
 }
@@ -99,6 +103,8 @@ impl Directory {
             log: Mutex::new(Some(Arc::new(log))),
             slots: Mutex::default(),
             names: Mutex::default(),
+            forking: RwLock::default(),
+            pruned: Mutex::default(),
             salts: AtomicU64::new(seed),
             clock: AtomicU64::new(0),
         })

@@ -1,20 +1,34 @@
 //! Archives out.
 
+use super::directory::Directory;
 use super::engine::Engine;
 use super::load::{Read, no_session};
 use super::{project, stream};
 use crate::{Error, ErrorKind, api};
 use recount_events::{Digest, Event, Found, Seq};
 use recount_transcripts::archive::{self, Entry, Header, Trailer};
-use recount_wal::{Record, Stored};
+use recount_wal::{Record, Stored, Wal};
 use std::path::Path;
 
 /// The longest archive that is handed out inside an answer, in bytes.
 const INSIDE: usize = 24 << 20;
 
+/// Names in a data directory that nothing may be written over.
+const OWN: &[&str] = &[
+    "segments",
+    "key",
+    "key.new",
+    "lock",
+    "store",
+    "states",
+    "socket",
+    "socket.path",
+    "out",
+];
+
 /// An archive as it grows.
-struct Writing {
-    text: String,
+pub(super) struct Writing {
+    pub(super) text: String,
     count: u64,
     head: Option<Digest>,
     notes: Vec<String>,
@@ -39,32 +53,88 @@ impl Engine {
             .with_next("name recount, or none"));
         }
         super::directory::check_name(&ask.session)?;
+        if let Some(path) = &ask.path {
+            outside(dir, Path::new(path))?;
+        }
         let log = dir.log()?;
-        let id = dir.stream(&ask.session);
-        let head = log
-            .heads(id)
-            .ok_or_else(|| no_session(&ask.session))?
-            .accepted;
-        let text = archive::header(&Header {
-            session: ask.session.clone(),
-            first: Seq(0),
-        });
-        let mut writing = Writing {
-            text,
-            count: 0,
-            head: None,
-            notes: Vec::new(),
-        };
-        stream::visit(dir, &log, id, 0, head, &mut |read| {
-            writing.take(read);
-            Ok(())
-        })?;
-        writing.text.push_str(&archive::trailer(&Trailer {
-            count: writing.count,
-            head: writing.head,
-        }));
-        hand_out(ask, writing)
+        hand_out(ask, archive(dir, &log, &ask.session)?)
     }
+}
+
+/// A session's archive.
+pub(super) fn archive(dir: &Directory, log: &Wal, session: &str) -> Result<Writing, Error> {
+    let id = dir.stream(session);
+    let head = log.heads(id).ok_or_else(|| no_session(session))?.accepted;
+    let text = archive::header(&Header {
+        session: session.to_owned(),
+        first: Seq(0),
+    });
+    let mut writing = Writing {
+        text,
+        count: 0,
+        head: None,
+        notes: Vec::new(),
+    };
+    stream::visit(dir, log, id, 0, head, &mut |read| {
+        writing.take(read);
+        Ok(())
+    })?;
+    writing.text.push_str(&archive::trailer(&Trailer {
+        count: writing.count,
+        head: writing.head,
+    }));
+    Ok(writing)
+}
+
+/// Refuses a path that is one of the directory's own files or in one of its folders.
+pub(super) fn outside(dir: &Directory, path: &Path) -> Result<(), Error> {
+    let own = std::fs::canonicalize(&dir.path);
+    let parent = path.parent().unwrap_or(path);
+    let parent = if parent.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        parent
+    };
+    let (Ok(own), Ok(parent)) = (own, std::fs::canonicalize(parent)) else {
+        // A folder that is not there is nobody's; writing to it fails by itself.
+        return Ok(());
+    };
+    let place = path
+        .file_name()
+        .map_or_else(|| parent.clone(), |name| parent.join(name));
+    let inside = place.strip_prefix(&own).ok();
+    let first = inside.map(|inside| {
+        inside
+            .components()
+            .next()
+            .map(|part| part.as_os_str().to_owned())
+    });
+    let taken = match first {
+        None => false,
+        Some(None) => true,
+        Some(Some(name)) => OWN.iter().any(|own| name == *own),
+    };
+    if !taken {
+        return Ok(());
+    }
+    Err(
+        Error::invalid("the path is one of the data directory's own files")
+            .with_field("path")
+            .with_next("name a file outside the data directory"),
+    )
+}
+
+/// Writes an archive durably, whole or not at all.
+pub(super) fn write_archive(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    project::write_private(path, bytes)?;
+    #[cfg(unix)]
+    {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        std::fs::File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
 }
 
 impl Writing {
@@ -121,7 +191,7 @@ fn hand_out(ask: &api::Export, writing: Writing) -> Result<api::Exported, Error>
     };
     match &ask.path {
         Some(path) => {
-            project::write_private(Path::new(path), writing.text.as_bytes())?;
+            write_archive(Path::new(path), writing.text.as_bytes())?;
             exported.path = Some(path.clone());
         }
         None if bytes > INSIDE => {

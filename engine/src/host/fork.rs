@@ -10,6 +10,7 @@ use crate::{Error, ErrorKind, api};
 use recount_events::{BlockId, Body, Digest, Event, Forked, Millis, Seq, Text};
 use recount_projections::{Map, State};
 use recount_wal::{RecordDigest, StreamId};
+use std::sync::PoisonError;
 
 /// What a fork begins with.
 struct Origin {
@@ -30,6 +31,7 @@ impl Engine {
             return Err(taken(&ask.new));
         }
         let key = ask.key.as_ref().map(|key| fork_key(dir, key, ask));
+        let _stays = dir.forking.read().unwrap_or_else(PoisonError::into_inner);
         // The parent is let go before the child is held: no two sessions are held at once.
         let origin = origin(dir, ask)?;
         let slot = dir.slot(&ask.new)?;
@@ -49,6 +51,7 @@ impl Engine {
 
 /// Makes the fork in the place of a session that is held; the parent is another one.
 pub(super) fn under(dir: &Directory, child: &mut Held<'_>, ask: &api::Fork) -> Result<(), Error> {
+    let _stays = dir.forking.read().unwrap_or_else(PoisonError::into_inner);
     let done = origin(dir, ask).and_then(|origin| begin(dir, child, ask, origin, None));
     if done.is_err() {
         child.forget();

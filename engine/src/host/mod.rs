@@ -19,6 +19,7 @@ mod options;
 mod prepare;
 mod project;
 mod prompt;
+mod prune;
 mod query;
 mod report;
 mod session;

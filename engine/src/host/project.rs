@@ -96,7 +96,7 @@ pub(super) fn answer(
     let body = wants.then(|| projection.body());
     let request = body
         .as_ref()
-        .map(|body| request(dir, asked, projection, body, form.body))
+        .map(|body| request(dir, stream, asked, projection, body, form.body))
         .transpose()?;
     let change = changed::since(core, asked, projection, form.since)?;
     let from = if form.since.is_some() {
@@ -132,6 +132,7 @@ pub(super) fn answer(
 
 fn request(
     dir: &Directory,
+    stream: StreamId,
     asked: &Asked,
     projection: &Projection,
     body: &[u8],
@@ -140,7 +141,7 @@ fn request(
     let text = String::from_utf8_lossy(body);
     let body = match form {
         api::As::Object => raw(text.into_owned())?,
-        api::As::File => token(&file(dir, asked, projection, body)?)?,
+        api::As::File => token(&file(dir, stream, asked, projection, body)?)?,
         api::As::Text | api::As::None => token(&text)?,
     };
     Ok(api::Request {
@@ -171,11 +172,13 @@ fn headers(profile: &Profile) -> Box<RawValue> {
 /// Writes the body to a file that only its owner reads, under a name that says what it is.
 fn file(
     dir: &Directory,
+    stream: StreamId,
     asked: &Asked,
     projection: &Projection,
     body: &[u8],
 ) -> Result<String, Error> {
-    let folder = dir.path.join("out");
+    // A folder for each session: who forgets a session takes it away.
+    let folder = dir.path.join("out").join(stream.to_string());
     std::fs::create_dir_all(&folder)?;
     let digest = projection.digest.to_string();
     let short = digest.get(..16).unwrap_or_default();

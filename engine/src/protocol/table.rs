@@ -32,6 +32,7 @@ pub const METHODS: &[&str] = &[
     "v1.import",
     "v1.sessions.list",
     "v1.stats",
+    "v1.prune",
     "v1.doctor",
 ];
 
@@ -70,6 +71,7 @@ pub(super) fn find(method: &str) -> Option<Answer> {
         "v1.import" => |engine, ask| run(ask, |ask: api::Import| engine.import(&ask)),
         "v1.sessions.list" => |engine, ask| run(ask, |ask: api::List| engine.list(&ask)),
         "v1.stats" => |engine, ask| run(ask, |ask: api::Stats| engine.stats(&ask)),
+        "v1.prune" => |engine, ask| run(ask, |ask: api::Prune| engine.prune(&ask)),
         "v1.doctor" => |engine, ask| run(ask, |ask: api::Doctor| Ok(engine.doctor(&ask))),
         _ => return None,
     })

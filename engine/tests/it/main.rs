@@ -16,6 +16,7 @@ mod lost;
 mod profiles;
 mod prompts;
 mod protocol;
+mod prune;
 mod replay;
 mod travel;
 mod upkeep;
