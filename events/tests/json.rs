@@ -98,6 +98,11 @@ fn openai_role_tool_is_a_result() {
         r#"{"type":"message","role":"tool"}"#,
         "expected one of user assistant system: field=role",
     );
+    refused(
+        r#"{"type":"message","role":"user"}"#,
+        "missing: field=content",
+    );
+    host(r#"{"type":"message","role":"user","content":null}"#);
 }
 
 #[test]

@@ -31,13 +31,17 @@ pub(super) fn take_message(fields: &mut Fields<'_>) -> Result<Body, Refusal> {
 
 impl Json for Message {
     fn take(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
-        says_something(fields)?;
+        let silent = is_silent(fields);
         let mut content = Content::take(fields, "content")?;
         if content.format == Format::OpenaiChat {
             content.blocks.extend(take_calls(fields)?);
         }
+        let role = take_role(fields, content.format)?;
+        if silent {
+            return Err(Refusal::new("content", Problem::Missing));
+        }
         Ok(Self {
-            role: take_role(fields, content.format)?,
+            role,
             content,
             response: fields.text("response")?,
             issued: fields.value("issued")?,
@@ -67,12 +71,9 @@ impl Json for Message {
 }
 
 /// A host's message without any content is a slip: one that means nothing says `null`.
-fn says_something(fields: &Fields<'_>) -> Result<(), Refusal> {
+fn is_silent(fields: &Fields<'_>) -> bool {
     let parts = ["content", "bytes", "tool_calls", "function_call"];
-    if fields.mode() == Mode::Host && parts.iter().all(|part| fields.peek(part).is_none()) {
-        return Err(Refusal::new("content", Problem::Missing));
-    }
-    Ok(())
+    fields.mode() == Mode::Host && parts.iter().all(|part| fields.peek(part).is_none())
 }
 
 /// The role by the dialect's word for it.
