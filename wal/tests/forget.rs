@@ -410,3 +410,95 @@ fn readers_that_began_before_end_quietly() {
     assert_eq!(fresh.heads(stream(1)).unwrap().accepted, 4);
     assert_eq!(fresh.recovered().state, State::Clean);
 }
+
+#[test]
+fn what_is_finished_is_not_begun_again() {
+    use recount_wal::disk::{Fault, Operation};
+    let disk = SimulatedDisk::new();
+    let wal = written(&disk);
+    wal.forget(&[stream(1)]).unwrap();
+    wal.close().unwrap();
+    disk.fail(Fault {
+        operation: Operation::Create,
+        after: 0,
+        times: u64::MAX,
+        kind: std::io::ErrorKind::StorageFull,
+        short: 0,
+    });
+    let (wal, _) = open(&disk);
+    assert_eq!(
+        wal.forget(&[]).unwrap().left,
+        0,
+        "no segment names the stream any more"
+    );
+}
+
+#[test]
+fn a_note_that_is_damaged_later_makes_nothing_look_lost() {
+    let disk = SimulatedDisk::new();
+    let wal = written(&disk);
+    // The last record of the log is one of the stream's.
+    let last = wal.heads(stream(1)).unwrap().accepted;
+    append(&wal, stream(1), last + 1, 1);
+    wal.forget(&[stream(1)]).unwrap();
+    let next = wal.heads(stream(0)).unwrap().accepted + 1;
+    append(&wal, stream(0), next, 2);
+    append(
+        &wal,
+        stream(2),
+        wal.heads(stream(2)).unwrap().accepted + 1,
+        1,
+    );
+    let place = records(&wal, stream(0))[next as usize].place.unwrap();
+    wal.close().unwrap();
+    let name = format!("segments/{:016x}.seg", place.segment);
+    let bytes = disk.bytes(&name).unwrap();
+    for at in (128..place.offset as usize).step_by(7) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 4;
+        let broken = disk.crashed(Survival::Kept);
+        broken.put(&name, flipped);
+        let (wal, recovered) = open(&broken);
+        assert_eq!(wal.heads(stream(1)), None, "at={at} {recovered:?}");
+        assert!(
+            recovered.damaged.iter().all(|damage| damage.lost.is_none()),
+            "at={at} {recovered:?}"
+        );
+        kill(wal);
+    }
+}
+
+/// A log of one large segment, in which what follows each record of the stream says so.
+#[test]
+fn damage_beside_what_was_forgotten_is_not_taken_for_it() {
+    let disk = SimulatedDisk::new();
+    let options = Options::default()
+        .segment_size(1 << 20)
+        .ahead(0)
+        .compress(false);
+    let (wal, _) = Wal::open_on(Arc::new(disk.clone()), options).unwrap();
+    for seq in 0..60 {
+        append(&wal, stream(1), seq, 1);
+        let mut batch = batch(stream(2), seq, 1);
+        batch.records[0].contents[0].bytes = (0..6000_u32).map(blake).collect::<Vec<_>>().into();
+        wal.append(batch, Class::Synced).unwrap();
+    }
+    wal.forget(&[stream(1)]).unwrap();
+    wal.close().unwrap();
+    let name = segments(&disk)[0].clone();
+    let bytes = disk.bytes(&name).unwrap();
+    for at in (128 + 57..bytes.len() - 200).step_by(40_009) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 4;
+        let broken = disk.crashed(Survival::Kept);
+        broken.put(&name, flipped);
+        let reader = Reader::open_on(Arc::new(broken)).unwrap();
+        let verification = reader.verify().unwrap();
+        assert_eq!(verification.state, State::Damaged, "at={at}");
+        let named = verification.damaged.iter().filter_map(|damage| damage.lost);
+        for (id, ..) in named {
+            assert_eq!(id, stream(2), "at={at}");
+        }
+        assert_eq!(reader.heads(stream(1)), None);
+    }
+}
