@@ -137,3 +137,32 @@ fn the_end_of_the_input_is_a_clean_close() {
     assert!(rpc.close().success());
     assert_eq!(support::json_of(data.path(), &["status", "s"])["turns"], 50);
 }
+
+/// What was read when it came is answered; what was answered is there.
+#[test]
+fn asked_to_end_it_answers_what_it_read_and_closes_the_log() {
+    let (data, mut rpc) = started();
+    for number in 0..60 {
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let event = json!({"type": "message", "role": role, "content": format!("line {number}")});
+        rpc.ask(
+            "v1.session.append",
+            json!({"session": "s", "events": [event]}),
+        );
+    }
+    let first = answer(&mut rpc);
+    assert!(first.get("error").is_none(), "{first}");
+    let status = rpc.terminate();
+    assert!(status.success(), "it ended by itself: {status}");
+    let mut answers = 1;
+    while let Some(answer) = rpc.answer(Duration::from_millis(500)) {
+        assert!(answer.get("error").is_none(), "{answer}");
+        answers += 1;
+    }
+    let mut rpc = Rpc::start(data.path());
+    let log = rpc.result("v1.session.log", json!({"session": "s"}));
+    let events = log["events"].as_array().map_or(0, Vec::len);
+    // The session's opening and its profile come first.
+    assert_eq!(events, 2 + answers);
+    assert_eq!(rpc.result("v1.verify", json!({}))["state"], "clean");
+}

@@ -89,7 +89,10 @@ impl World {
         self.counts.entry(self.phase).or_default().0 += 1;
         match end {
             End::Kill => rpc.kill(),
-            End::Terminate => rpc.terminate(),
+            End::Terminate => {
+                let status = rpc.terminate();
+                assert!(status.success(), "asked to end: {status}");
+            }
         }
         while let Some(answer) = rpc.answer(Duration::from_millis(200)) {
             self.receive(&answer, under_way);

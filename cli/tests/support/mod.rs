@@ -163,11 +163,11 @@ impl Rpc {
     }
 
     /// Asks it to end, as a supervisor does, and waits until it has.
-    pub(crate) fn terminate(&mut self) {
+    pub(crate) fn terminate(&mut self) -> std::process::ExitStatus {
         let process = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &process]).status();
         assert!(asked.is_ok_and(|asked| asked.success()), "kill -TERM");
-        let _ = self.child.wait();
+        self.child.wait().expect("it ends")
     }
 
     /// Closes its input, and does not wait.

@@ -105,12 +105,15 @@ impl Disk {
             Did::Renamed(from, to) => {
                 let carried = self.frames_of(to);
                 self.carry(&carried, to);
+                self.names.remove(from);
+                // Until the folder is synced a name that stood there already may mean the old file, which is as good.
+                if !self.bytes.contains_key(to) {
+                    self.names.insert(to.clone(), call.returned);
+                }
                 let moved = self.bytes.remove(from).unwrap_or_default();
                 self.bytes.insert(to.clone(), moved);
                 let loose = self.loose.remove(from).unwrap_or_default();
                 self.loose.insert(to.clone(), loose);
-                self.names.remove(from);
-                self.names.insert(to.clone(), call.returned);
             }
             Did::Removed(path) => {
                 let carried = self.frames_of(path);
