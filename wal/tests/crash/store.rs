@@ -103,8 +103,9 @@ impl Store for LossyStore {
 fn store_options(opener: Lossy) -> StoreOptions {
     StoreOptions {
         opener: Arc::new(opener),
-        idle: Duration::from_millis(1),
-        flush_bytes: 9_000,
+        // Now and then it is flushed in between, so that there is something to lose and something to keep.
+        idle: Duration::from_millis(5),
+        flush_bytes: 30_000,
         wait: PATIENCE,
         evidence: PATIENCE,
         ..StoreOptions::default()
@@ -179,11 +180,11 @@ fn make<'a>(folder: &Path, generations: impl Iterator<Item = &'a String>) {
 /// A fill in pieces: full chunks, open ones, flushes in between.
 fn fill() -> Run {
     run(SimulatedDisk::new(), BTreeMap::new(), |wal| {
-        for turn in 0..5 {
-            append(wal, stream(turn % 2), 70);
+        for turn in 0..8 {
+            append(wal, stream(turn % 3), 70);
             std::thread::sleep(Duration::from_millis(8));
         }
-        append(wal, stream(2), 3);
+        append(wal, stream(3), 3);
         std::thread::sleep(Duration::from_millis(20));
     })
 }
@@ -192,7 +193,7 @@ fn fill() -> Run {
 fn rebuild(other: &Run) -> Run {
     let disk = SimulatedDisk::new();
     let (wal, _) = Wal::open_on(Arc::new(disk.clone()), options()).unwrap();
-    for turn in 0..4 {
+    for turn in 0..6 {
         append(&wal, stream(turn % 3), 90);
     }
     wal.close().unwrap();
