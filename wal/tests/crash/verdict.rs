@@ -18,6 +18,9 @@ type Verdict<T> = Result<T, String>;
 pub(crate) fn recover(disk: &SimulatedDisk, options: Options) -> Verdict<Shown> {
     let (wal, recovered) = open(disk, options)?;
     undamaged(&recovered)?;
+    if wal.key() == [0; 32] {
+        return Err("the directory's key was never drawn".to_owned());
+    }
     let shown = read_all(&wal)?;
     let (again, _) = open(&disk.crashed(Survival::Lost), options)?;
     same("what was shown was not durable", &shown, &read_all(&again)?)?;
