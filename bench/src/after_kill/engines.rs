@@ -58,7 +58,7 @@ fn turns(
     mut take: impl FnMut(u64, &[String]) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let mut words = Words(0x9e37_79b9_7f4a_7c15);
-    let (mut given, mut long, mut others, mut number) = (0, 0, 0, 0);
+    let (mut given, mut long, mut number) = (0, 0, 0);
     while given < bytes {
         let events: Vec<String> = (0..AT_ONCE)
             .flat_map(|turn| words.turn(number, turn))
@@ -68,8 +68,8 @@ fn turns(
             long += size;
             0
         } else {
-            others += 1;
-            1 + (others - 1) % (SESSIONS - 1)
+            // One short session after the other: what was worked on last is what is worked on next.
+            1 + given.saturating_mul(SESSIONS - 1) / bytes
         };
         take(session, &events)?;
         given += size;
