@@ -87,7 +87,8 @@ impl Directory {
             sizes = sizes.segment_size(bytes);
         }
         let opened = match &options.disk {
-            Some(disk) => Wal::open_on(Arc::clone(disk), sizes),
+            // A disk of the caller's is asked for the same in every run: nothing is compressed behind its back.
+            Some(disk) => Wal::open_on(Arc::clone(disk), sizes.compress(false)),
             None => Wal::open(path, sizes),
         };
         let (log, recovered) = opened.map_err(opening)?;
