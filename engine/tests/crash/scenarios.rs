@@ -55,6 +55,10 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         work: closing,
     },
     Scenario {
+        name: "prune",
+        work: prune,
+    },
+    Scenario {
         name: "many appends, sealing",
         work: many,
     },
@@ -254,6 +258,23 @@ fn closing() -> World {
         world.promised("s");
         world.reopen();
     }
+    world
+}
+
+fn prune() -> World {
+    let mut world = World::after(|engine| {
+        chat(engine);
+        for name in ["old", "older"] {
+            let session = engine.create(name, Some("claude-opus-4-5".into())).unwrap();
+            session
+                .append(&[&says(name), &answers("yes"), &says("so?")])
+                .unwrap();
+        }
+    });
+    world.prune("older");
+    world.append(&[&answers("meanwhile"), &says("more")]);
+    world.prune("old");
+    world.append(&[&answers("at last"), &says("more")]);
     world
 }
 

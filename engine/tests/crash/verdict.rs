@@ -143,8 +143,15 @@ fn verify(engine: &Engine, shown: &Shown) -> Verdict<()> {
 
 /// Holds what was found against the run that went through, and what had been promised by a moment.
 pub(crate) fn judge(facts: &Facts, moment: usize, shown: &Shown) -> Verdict<()> {
+    let pruned = |name: &str| facts.pruned.iter().find(|(pruned, ..)| pruned == name);
     let promised = facts.durable.iter().filter(|(since, ..)| *since <= moment);
     for (since, name, durable) in promised {
+        // In between a session is gone whole, or there whole.
+        match pruned(name) {
+            Some((_, _, done)) if *done <= moment => continue,
+            Some((_, asked, _)) if *asked <= moment && !shown.contains_key(name) => continue,
+            _ => {}
+        }
         let head = shown.get(name).map(|found| found.head);
         if head.is_none_or(|head| head < *durable) {
             return Err(format!(
@@ -153,6 +160,9 @@ pub(crate) fn judge(facts: &Facts, moment: usize, shown: &Shown) -> Verdict<()> 
         }
     }
     shown.iter().try_for_each(|(name, found)| {
+        if pruned(name).is_some_and(|(_, _, done)| *done <= moment) {
+            return Err(format!("{name} was forgotten and is there"));
+        }
         let truth = facts.truth.get(name).ok_or("a session that never was")?;
         prefix(name, truth, found)
     })

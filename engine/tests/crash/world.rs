@@ -34,6 +34,8 @@ pub(crate) struct Facts {
     pub(crate) truth: BTreeMap<String, Truth>,
     /// Moment, session, its durable head by then.
     pub(crate) durable: Vec<(usize, String, u64)>,
+    /// Session, when it was asked to be forgotten, when that was done.
+    pub(crate) pruned: Vec<(String, usize, usize)>,
     /// An append that its host will repeat under the same key, not knowing what became of it: session, text, key.
     pub(crate) repeated: Option<(String, String, String)>,
 }
@@ -93,6 +95,20 @@ impl World {
         self.session().append_with(keyed(text, key)).unwrap();
         self.facts.repeated = Some(("s".into(), text.into(), key.into()));
         self.promised("s");
+    }
+
+    /// Forgets a session for ever.
+    pub(crate) fn prune(&mut self, name: &str) {
+        let truth = truth(&self.engine, name).unwrap();
+        self.facts.truth.insert(name.to_owned(), truth);
+        let asked = self.disk.moment();
+        let ask = api::Prune {
+            sessions: Some(vec![name.to_owned()]),
+            ..Default::default()
+        };
+        assert_eq!(self.engine.prune(&ask).unwrap().pruned.len(), 1);
+        let done = self.disk.moment();
+        self.facts.pruned.push((name.to_owned(), asked, done));
     }
 
     /// Closes and opens again.
