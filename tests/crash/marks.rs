@@ -24,6 +24,9 @@ pub(crate) struct Issue {
     /// Some of them, in order, may be all that is there; otherwise all or none.
     #[serde(default)]
     pub(crate) loose: bool,
+    /// The session is forgotten: whole or not at all.
+    #[serde(default)]
+    pub(crate) forgets: bool,
     /// For a fork: the session and the position up to which it is the same.
     #[serde(default)]
     pub(crate) inherits: Option<(String, u64)>,
@@ -52,6 +55,8 @@ pub(crate) struct Marks {
     pub(crate) issues: BTreeMap<String, Vec<Issue>>,
     /// By number of the issue.
     pub(crate) acks: BTreeMap<u64, Ack>,
+    /// Sessions that may be forgotten, and whether that was acknowledged.
+    pub(crate) forgotten: BTreeMap<String, bool>,
 }
 
 impl Marks {
@@ -63,6 +68,10 @@ impl Marks {
             .lines()
         {
             let issue: Issue = serde_json::from_str(line).trying("read an issue")?;
+            if issue.forgets {
+                marks.forgotten.insert(issue.session, false);
+                continue;
+            }
             marks
                 .issues
                 .entry(issue.session.clone())
@@ -74,6 +83,11 @@ impl Marks {
             .lines()
         {
             let ack: Ack = serde_json::from_str(line).trying("read an ack")?;
+            // Nothing has fewer lines than none: only a session that was forgotten.
+            if ack.records.is_empty() {
+                marks.forgotten.insert(ack.session, true);
+                continue;
+            }
             marks.acks.insert(ack.n, ack);
         }
         Ok(marks)

@@ -15,7 +15,11 @@ pub(crate) fn check(dir: &Path, marks: &Marks) -> Outcome<String> {
         return Err(Failure::new("READER_DAMAGED", detail));
     }
     for ack in marks.acks.values() {
-        acknowledged(&reader, ack)?;
+        let gone = marks.forgotten.contains_key(&ack.session)
+            && reader.heads(stream(&reader, &ack.session)).is_none();
+        if !gone {
+            acknowledged(&reader, ack)?;
+        }
     }
     let verdict = reader.verify().trying("verify without the store")?;
     if verdict.state > State::Torn {

@@ -6,7 +6,9 @@ use crate::{Failure, Outcome};
 use serde_json::{Value, json};
 
 /// Their names.
-pub(crate) const ALL: &[&str] = &["classes", "groups", "travel", "import", "reopen", "large"];
+pub(crate) const ALL: &[&str] = &[
+    "classes", "groups", "travel", "import", "reopen", "large", "prune",
+];
 
 /// Runs one.
 pub(crate) fn run(name: &str, writer: &mut Writer) -> Outcome<()> {
@@ -17,6 +19,7 @@ pub(crate) fn run(name: &str, writer: &mut Writer) -> Outcome<()> {
         "import" => import(writer),
         "reopen" => reopen(writer),
         "large" => large(writer),
+        "prune" => prune(writer),
         _ => Err(Failure::new("USAGE", format!("no such workload: {name}"))),
     }
 }
@@ -210,4 +213,24 @@ fn large(writer: &mut Writer) -> Outcome<()> {
         writer.ask(append(session, &parts))?;
     }
     writer.ask(sync(session)).map(drop)
+}
+
+/// Sessions that share segments, of which some are forgotten.
+fn prune(writer: &mut Writer) -> Outcome<()> {
+    let sessions = ["kept", "first to go", "next to go"];
+    for session in sessions {
+        writer.ask(open(session))?;
+    }
+    for round in 0..8 {
+        for session in sessions {
+            let words = format!("{session} {round}");
+            writer.ask(append(session, &[user(&words, 1_500)]))?;
+        }
+    }
+    writer.forget("first to go")?;
+    writer.ask(append("kept", &[user("after the first", 300)]))?;
+    writer.forget("next to go")?;
+    writer
+        .ask(append("kept", &[user("after the next", 300)]))
+        .map(drop)
 }

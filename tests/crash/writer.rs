@@ -172,6 +172,32 @@ impl Writer {
         )
     }
 
+    /// Forgets a session for ever.
+    pub(crate) fn forget(&mut self, session: &str) -> Outcome<()> {
+        let issue = Issue {
+            session: session.to_owned(),
+            forgets: true,
+            ..Issue::default()
+        };
+        let n = self.next;
+        self.ask(Request {
+            method: "v1.prune",
+            params: json!({"sessions": [session]}),
+            issue,
+        })?;
+        say(
+            "ACK",
+            &Ack {
+                n,
+                session: session.to_owned(),
+                first: 0,
+                head: 0,
+                lines: String::new(),
+                records: Vec::new(),
+            },
+        )
+    }
+
     /// Imports so many turns into a session that has those of `before` already.
     pub(crate) fn import(&mut self, name: &str, before: u64, turns: u64) -> Outcome<()> {
         let scratch = scratch(&self.dir)?;
