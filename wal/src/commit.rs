@@ -218,7 +218,7 @@ impl Shared {
     /// Up to where segments count that were given up.
     pub(crate) fn ended(&self) -> BTreeMap<u64, u64> {
         let desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        desk.writer.ended().clone()
+        desk.writer.ended()
     }
 
     /// Tells the followers that streams are no more.

@@ -339,6 +339,12 @@ impl<'a> Leaving<'a> {
             };
             index.forgotten.insert(pruned.stream, gone);
         }
+        // What was proven to be lost of them concerns nobody any more.
+        let named = |damage: &Damage| {
+            let lost = damage.lost.map(|(stream, ..)| stream);
+            lost.is_some_and(|stream| self.streams.contains(&stream))
+        };
+        shared.proven().retain(|damage| !named(damage));
         Ok(Noted { records, segments })
     }
 }

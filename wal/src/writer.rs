@@ -268,9 +268,11 @@ impl Writer {
         Ok(current.number)
     }
 
-    /// Up to where segments count that were given up.
-    pub(crate) fn ended(&self) -> &BTreeMap<u64, u64> {
-        &self.ended
+    /// Up to where segments count that were given up, also if no opening says so yet.
+    pub(crate) fn ended(&self) -> BTreeMap<u64, u64> {
+        let mut ended = self.ended.clone();
+        ended.extend(self.unended.iter().copied());
+        ended
     }
 
     /// Writes a closing record.
