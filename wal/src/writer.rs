@@ -22,11 +22,11 @@ use crate::format::head::{FrameKind, Head};
 use crate::format::header::Header;
 use crate::format::lost::{Lost, LostTail};
 use crate::format::{HEADER, Keys, SEGMENTS, segment_name};
+use crate::options::Options;
 use crate::queue::Pending;
 use crate::record::{ContentPlace, Place, StreamId};
 use crate::recovery::Tail;
 use crate::stats::Counters;
-use crate::wal::Options;
 use group::Group;
 
 /// Why a group is not on disk.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::disk::{Access, Disk, SimulatedDisk};
 use crate::format::{Keys, segment_name};
+use crate::options::Options;
 use crate::record::{Batch, Class, Content, Entry, NewRecord, Place, StreamId};
 use crate::segment::source::Source;
-use crate::wal::{Options, Wal};
+use crate::wal::Wal;
 
 fn batch(number: u8, first: u64, count: usize) -> Batch {
     let content = Content {
