@@ -58,7 +58,7 @@ fn turns(
     mut take: impl FnMut(u64, &[String]) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let mut words = Words(0x9e37_79b9_7f4a_7c15);
-    let (mut given, mut long, mut number) = (0, 0, 0);
+    let (mut given, mut long, mut short, mut number) = (0, 0, 0, 0);
     while given < bytes {
         let events: Vec<String> = (0..AT_ONCE)
             .flat_map(|turn| words.turn(number, turn))
@@ -69,7 +69,8 @@ fn turns(
             0
         } else {
             // One short session after the other: what was worked on last is what is worked on next.
-            1 + given.saturating_mul(SESSIONS - 1) / bytes
+            short = (1 + given.saturating_mul(SESSIONS - 1) / bytes).min(short + 1);
+            short
         };
         take(session, &events)?;
         given += size;
