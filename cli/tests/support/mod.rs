@@ -156,6 +156,11 @@ impl Rpc {
         answer["error"].clone()
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it as a crash does.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();

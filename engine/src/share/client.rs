@@ -61,7 +61,7 @@ impl Client {
 }
 
 fn send(stream: &mut UnixStream, line: &[u8]) -> Result<(), Lost> {
-    // A holder takes only whole lines: a write that failed was not carried out.
+    // A holder takes only whole lines: a line whose end was not written is not carried out.
     stream.write_all(line).map_err(|_| Lost::Before)?;
-    stream.write_all(b"\n").map_err(|_| Lost::After)
+    stream.write_all(b"\n").map_err(|_| Lost::Before)
 }

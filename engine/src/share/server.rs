@@ -6,10 +6,17 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long closing waits for requests that are being answered.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often it looks.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Serves a directory until it is dropped.
 #[derive(Debug)]
@@ -52,11 +59,15 @@ impl Server {
 }
 
 impl Drop for Server {
+    /// A client must be able to tell whether its request was carried out: whoever reached the socket is answered, be it that
+    /// the holder is closing.
     fn drop(&mut self) {
+        // From here on nobody new finds the socket; those who did are in its queue.
+        let aside = socket::aside(&self.path);
         self.shared.over.store(true, Ordering::Release);
         // A connection of our own wakes the thread that accepts.
-        let woken = UnixStream::connect(&self.path).is_ok();
-        let _ = std::fs::remove_file(&self.path);
+        let woken = UnixStream::connect(&aside).is_ok();
+        let _ = std::fs::remove_file(&aside);
         if let (true, Some(accepting)) = (woken, self.accepting.take()) {
             let _ = accepting.join();
         }
@@ -64,27 +75,51 @@ impl Drop for Server {
         for connection in self.shared.connections().values() {
             let _ = connection.shutdown(Shutdown::Read);
         }
+        let started = Instant::now();
+        while !self.shared.connections().is_empty() && started.elapsed() < PATIENCE {
+            std::thread::sleep(PAUSE);
+        }
     }
 }
 
 fn accept(listener: &UnixListener, dispatcher: &Dispatcher, shared: &Arc<Shared>) {
-    for (number, stream) in listener.incoming().enumerate() {
-        if shared.over.load(Ordering::Acquire) {
-            return;
+    let mut number = 0;
+    for stream in listener.incoming() {
+        if let Ok(stream) = stream {
+            number += 1;
+            admit(number, stream, dispatcher, shared);
         }
-        let Ok(stream) = stream else { continue };
-        let (dispatcher, shared) = (dispatcher.clone(), Arc::clone(shared));
+        if shared.over.load(Ordering::Acquire) {
+            break;
+        }
+    }
+    // Those who are in the queue are told that the holder is closing.
+    while listener.set_nonblocking(true).is_ok() {
+        let Ok((stream, _)) = listener.accept() else {
+            return;
+        };
+        if stream.set_nonblocking(false).is_ok() {
+            number += 1;
+            admit(number, stream, dispatcher, shared);
+        }
+    }
+}
+
+fn admit(number: u64, stream: UnixStream, dispatcher: &Dispatcher, shared: &Arc<Shared>) {
+    let Ok(twin) = stream.try_clone() else { return };
+    shared.connections().insert(number, twin);
+    let (dispatcher, theirs) = (dispatcher.clone(), Arc::clone(shared));
+    let spawned = std::thread::Builder::new()
+        .name("recount-serve".to_owned())
+        .spawn(move || {
+            // A thread that dies over a request must not be waited for.
+            let run = AssertUnwindSafe(|| answer(&stream, &dispatcher, &theirs.over));
+            let _ = catch_unwind(run);
+            theirs.connections().remove(&number);
+        });
+    if spawned.is_err() {
         // Without a thread the connection is dropped, and the client asks again.
-        let _ = std::thread::Builder::new()
-            .name("recount-serve".to_owned())
-            .spawn(move || {
-                let number = number as u64;
-                if let Ok(twin) = stream.try_clone() {
-                    shared.connections().insert(number, twin);
-                    let _ = answer(&stream, &dispatcher, &shared.over);
-                    shared.connections().remove(&number);
-                }
-            });
+        shared.connections().remove(&number);
     }
 }
 

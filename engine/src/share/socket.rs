@@ -32,6 +32,17 @@ pub(super) fn connect(dir: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path)
 }
 
+/// Gives the socket a name at which no client looks; its own when that fails.
+pub(super) fn aside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-");
+    let aside = PathBuf::from(name);
+    match std::fs::rename(path, &aside) {
+        Ok(()) => aside,
+        Err(_) => path.to_owned(),
+    }
+}
+
 fn place(dir: &Path) -> io::Result<PathBuf> {
     let near = dir.join("socket");
     let pointer = dir.join("socket.path");

@@ -1,4 +1,4 @@
-//! Two processes on one directory: the first serves the second, and when it dies the second goes on.
+//! Many processes on one directory: the first serves the others, and when it dies one of them goes on.
 
 #![allow(
     clippy::expect_used,
@@ -6,7 +6,11 @@
     reason = "a test says so by failing"
 )]
 
+#[path = "../support/mod.rs"]
 mod support;
+
+mod crowd;
+mod refused;
 
 use serde_json::json;
 use support::{Rpc, json_of, ok};

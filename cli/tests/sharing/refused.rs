@@ -1,0 +1,168 @@
+//! A system that refuses the real binary: no descriptors, no right to write, no room.
+
+use super::support::{RECOUNT, Rpc, json_of, ok, recount};
+use serde_json::json;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+fn filled(data: &Path) {
+    let mut rpc = Rpc::start(data);
+    rpc.result(
+        "v1.session.open",
+        json!({"session": "s", "create": true, "profile": "claude-sonnet-4-5"}),
+    );
+    for number in 0..5 {
+        let event = json!({"type": "message", "role": "user", "content": format!("line {number}")});
+        rpc.result(
+            "v1.session.append",
+            json!({"session": "s", "events": [event]}),
+        );
+    }
+    assert!(rpc.close().success());
+}
+
+/// However few descriptors there are: an answer or an error, no hang, no crash, and the log is whole afterwards.
+#[test]
+fn too_few_descriptors_are_an_error_and_cost_nothing() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let data = scratch.path();
+    filled(data);
+    let (mut refused, mut done) = (0, 0);
+    for limit in 3..36 {
+        let script =
+            format!("ulimit -n {limit} && exec \"$0\" --data \"$1\" checkpoint s at-{limit}");
+        let output = Command::new("timeout")
+            .args(["60", "sh", "-c", &script, RECOUNT])
+            .arg(data)
+            .output()
+            .expect("a shell");
+        let code = output.status.code();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        // 127 and the like are the loader's, which had no descriptor for its libraries.
+        let ours = matches!(code, Some(0 | 3))
+            || said.contains("shared libraries")
+            || said.contains("exec");
+        assert!(
+            ours && !said.contains("panicked"),
+            "limit={limit}: {code:?} {said}"
+        );
+        match code {
+            Some(0) => done += 1,
+            _ => refused += 1,
+        }
+    }
+    println!("descriptors exhausted: refused={refused} done={done}");
+    assert!(refused > 0 && done > 0, "refused={refused} done={done}");
+    let log = ok(data, &["log", "s"]);
+    assert_eq!(log.matches("\"checkpoint\"").count(), done, "{log}");
+    let verified = ok(data, &["verify"]);
+    assert!(verified.contains("clean"), "{verified}");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_listed_and_shown_and_says_no_to_verbs_that_write() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let data = scratch.path();
+    filled(data);
+    let Some(_mounted) = ReadOnly::mount(data) else {
+        println!("not shown: nothing can be mounted here");
+        return;
+    };
+    assert_eq!(json_of(data, &["status", "s"])["turns"], 5);
+    assert!(ok(data, &["list"]).contains('s'));
+    assert!(ok(data, &["show", "s"]).contains("line 4"));
+    assert!(ok(data, &["verify"]).contains("clean"));
+    let output = recount(data, &["checkpoint", "s", "no"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("can only be read"), "{said}");
+}
+
+/// The directory mounted over itself without the right to write, until it is dropped.
+struct ReadOnly(std::path::PathBuf);
+
+impl ReadOnly {
+    fn mount(at: &Path) -> Option<ReadOnly> {
+        let mount = |options: &[&str]| {
+            let status = Command::new("mount").args(options).arg(at).output();
+            status.is_ok_and(|output| output.status.success())
+        };
+        if !mount(&["--bind", at.to_str()?]) {
+            return None;
+        }
+        let mounted = ReadOnly(at.to_path_buf());
+        mount(&["-o", "remount,bind,ro"]).then_some(mounted)
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// A holder whose disk is full answers what it has, says since when nothing is durable, and ends when it is asked to.
+#[test]
+fn a_holder_on_a_full_disk_answers_and_ends() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let at = scratch.path();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+        .arg(at)
+        .output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        println!("not shown: nothing can be mounted here");
+        return;
+    }
+    let _mounted = ReadOnly(at.to_path_buf());
+    let data = at.join("data");
+    filled(&data);
+    let ballast = at.join("ballast");
+    fill(&ballast);
+    let mut rpc = Rpc::start(&data);
+    let words = "w".repeat(20_000);
+    let ask =
+        json!({"session": "s", "events": [{"type": "message", "role": "user", "content": words}]});
+    let mut kinds = Vec::new();
+    for _ in 0..12 {
+        let answer = rpc.call("v1.session.append", ask.clone());
+        if answer["result"].is_object() {
+            continue;
+        }
+        kinds.push(
+            answer["error"]["data"]["kind"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        );
+    }
+    let typed = |kind: &String| ["io", "unknown", "not_durable"].contains(&kind.as_str());
+    assert!(!kinds.is_empty() && kinds.iter().all(typed), "{kinds:?}");
+    let status = rpc.result("v1.session.status", json!({"session": "s"}));
+    assert!(status["durable"].is_u64(), "{status}");
+    let shown = rpc.result("v1.session.log", json!({"session": "s", "limit": 3}));
+    assert_eq!(shown["events"].as_array().map(Vec::len), Some(3));
+    std::fs::remove_file(&ballast).expect("the ballast");
+    rpc.result("v1.session.append", ask);
+    fill(&ballast);
+    let started = std::time::Instant::now();
+    rpc.close();
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "it hung at its end"
+    );
+    std::fs::remove_file(&ballast).expect("the ballast");
+    let verified = ok(&data, &["verify"]);
+    assert!(verified.contains("clean"), "{verified}");
+    println!("the real binary on a full disk: refused={}", kinds.len());
+}
+
+fn fill(path: &Path) {
+    use std::io::Write as _;
+    let mut file = std::fs::File::create(path).expect("a name");
+    for size in [4096, 512, 1] {
+        let piece = vec![7; size];
+        while file.write_all(&piece).is_ok() {}
+    }
+}
