@@ -52,7 +52,9 @@ pub mod share;
 pub use recount_wal::disk;
 
 pub use error::{Error, ErrorKind};
-pub use host::{AsyncEngine, AsyncSession, Chance, Clock, Engine, Options, Prompt, Session};
+pub use host::{
+    AsyncEngine, AsyncSession, Chance, Clock, Engine, Notice, Notices, Options, Prompt, Session,
+};
 pub use protocol::{Dispatcher, MAX_LINE, METHODS, session_of};
 
 /// The example of the first screen runs as a test.

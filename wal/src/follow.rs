@@ -11,4 +11,7 @@ pub trait Follower: Send + Sync + Debug {
 
     /// Called when streams were forgotten: nothing of them is to be served any more. They may begin again.
     fn forgotten(&self, _streams: &[StreamId]) {}
+
+    /// Called when the disk refuses what was accepted, with the cause, and when all of it is durable again.
+    fn durability(&self, _lost: Option<&str>) {}
 }

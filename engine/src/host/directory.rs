@@ -5,6 +5,7 @@
 //! - Sessions that nobody uses are dropped from memory when there are many; the log has them.
 
 use super::live::Live;
+use super::notices::Watch;
 use super::{Chance, Options};
 use crate::{Error, ErrorKind};
 use recount_wal::{OpenError, Recovered, StreamId, Wal};
@@ -89,9 +90,13 @@ impl Directory {
         let opened = match &options.disk {
             // A disk of the caller's is asked for the same in every run: nothing is compressed behind its back.
             Some(disk) => Wal::open_on(Arc::clone(disk), sizes.compress(false)),
-            None => Wal::open(path, sizes),
+            None => {
+                let store = options.store.clone().unwrap_or_default();
+                Wal::open_with(path, sizes, Some(options.notices.watch(store)))
+            }
         };
         let (log, recovered) = opened.map_err(opening)?;
+        log.follow(Arc::new(Watch(options.notices.clone())));
         let seed = match options.chance {
             Chance::System => 0,
             Chance::Seeded(seed) => seed,

@@ -67,4 +67,8 @@ pub struct Options {
     pub segment_bytes: Option<u64>,
     /// A disk in place of the directory's own, without a lock and without the event store: for tests of what happens when it fails.
     pub disk: Option<Arc<dyn recount_wal::disk::Disk>>,
+    /// How the event store is kept; none: the log's own defaults.
+    pub store: Option<recount_wal::store::StoreOptions>,
+    /// Who is told of what the host did not ask for.
+    pub notices: super::Notices,
 }

@@ -71,6 +71,12 @@ impl Handle {
         }
     }
 
+    /// Who is told of what nobody asked for, while this process holds the directory.
+    #[must_use]
+    pub fn notices(&self) -> &crate::Notices {
+        &self.inner.options.notices
+    }
+
     /// Answers a method: from the parameters' JSON to the result's.
     ///
     /// # Errors

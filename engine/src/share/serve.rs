@@ -2,6 +2,7 @@
 //!
 //! - Requests for different sessions run concurrently, those of one session in the order of their lines; answers go out as they are ready.
 //! - At most [`QUEUE`] requests are under way; the input waits then.
+//! - What the host did not ask for is told as JSON-RPC notifications `v1.notify`, as long as this process holds the directory.
 //! - A line that is too long is answered with an error and passed over.
 
 use super::Handle;
@@ -33,6 +34,14 @@ pub async fn serve(
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<()> {
     let (answers, queue) = mpsc::channel(QUEUE);
+    // It must not keep the output open after the last answer; a host that does not read loses notices, never answers.
+    let notices = answers.downgrade();
+    handle.notices().listen(move |notice| {
+        if let (Some(answers), Ok(params)) = (notices.upgrade(), serde_json::to_string(notice)) {
+            let line = format!(r#"{{"jsonrpc":"2.0","method":"v1.notify","params":{params}}}"#);
+            let _ = answers.try_send(line);
+        }
+    });
     let writing = tokio::spawn(write(queue, output));
     read(handle, BufReader::with_capacity(1 << 16, input), answers).await?;
     writing.await.map_err(io::Error::other)?

@@ -121,6 +121,41 @@ fn law_11_what_was_acknowledged_is_there_after_any_crash() {
 }
 
 #[test]
+fn the_host_is_told_when_durability_is_lost_and_regained() {
+    let disk = SimulatedDisk::new();
+    let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    let options = Options {
+        disk: Some(Arc::new(disk.clone())),
+        ..Options::default()
+    };
+    options
+        .notices
+        .listen(move |notice: &recount::Notice| hears.lock().unwrap().push(notice.clone()));
+    let engine = Engine::open("/nowhere", options).unwrap();
+    let session = engine.create("s", Some("gpt-5".into())).unwrap();
+    fail(&disk, Operation::Write, u64::MAX);
+    let ordered = api::Append {
+        durability: Some(api::Durability::Ordered),
+        ..keyed("pending")
+    };
+    session.append_with(ordered).unwrap();
+    let _ = session.sync();
+    disk.heal();
+    session.sync().unwrap();
+    engine.close().unwrap();
+    let heard = heard.lock().unwrap();
+    let [
+        recount::Notice::DurabilityLost { cause },
+        recount::Notice::DurabilityRegained,
+    ] = &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert!(!cause.is_empty());
+}
+
+#[test]
 fn what_waits_for_the_disk_is_named() {
     let disk = SimulatedDisk::new();
     let engine = engine(&disk);

@@ -6,11 +6,14 @@ mod common;
 
 mod append;
 mod corpus;
+mod crowd;
 mod doctor;
+mod doubt;
 mod face;
 mod faults;
 mod first;
 mod forks;
+mod hurt;
 mod import;
 mod lost;
 mod profiles;

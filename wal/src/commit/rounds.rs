@@ -76,15 +76,29 @@ impl Shared {
             stream.pending.pop_front();
             self.counters.left(pending.bytes);
         }
-        if desk.held.is_empty() {
-            self.failing.store(false, Ordering::Release);
-        }
+        let regained = desk.held.is_empty() && self.failing.swap(false, Ordering::AcqRel);
         drop(index);
         for pending in group {
             pending.answer(Ok(pending.last));
         }
         self.tell(group, placed);
+        if regained {
+            self.tell_durability(None);
+        }
         Ok(())
+    }
+
+    fn tell_durability(&self, lost: Option<&str>) {
+        let followers = self.followers().clone();
+        let told = catch_unwind(AssertUnwindSafe(|| {
+            followers
+                .iter()
+                .for_each(|follower| follower.durability(lost))
+        }));
+        if told.is_err() {
+            tracing::error!("a follower panicked: nobody is told of anything more");
+            self.unfollow();
+        }
     }
 
     fn tell(&self, group: &[Arc<Pending>], placed: Vec<Placed>) {
@@ -145,10 +159,15 @@ impl Shared {
                 kept.push_front(pending);
             }
         }
-        self.failing.store(!kept.is_empty(), Ordering::Release);
+        let waits = !kept.is_empty();
+        let before = self.failing.swap(waits, Ordering::AcqRel);
         desk.held = kept;
         for pending in dropped {
             pending.answer(Err(refusal(&index, pending.stream, &cause)));
+        }
+        drop(index);
+        if waits != before {
+            self.tell_durability(waits.then_some(cause.as_str()));
         }
         Ok(())
     }

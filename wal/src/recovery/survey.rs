@@ -92,13 +92,8 @@ pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
         }
     }
     segments.sort_unstable_by_key(|segment| segment.number);
-    let written = segments
-        .iter()
-        .find_map(|segment| segment.header)
-        .map(|header| header.key);
     let stored = stored_key(disk);
-    // The segments were made with their key; a key file that says otherwise is the one that is damaged.
-    let key = written.or(stored);
+    let key = written_key(&segments, stored).or(stored);
     Ok(Survey {
         segments,
         key,
@@ -126,6 +121,21 @@ fn opened(disk: &dyn Disk, number: u64) -> Result<Opened, OpenError> {
         header,
         packed: None,
         stored: 0,
+    })
+}
+
+/// The key that the segments were made with. A segment of another directory may be among them, so the key file decides where a
+/// segment bears it out; else it is the one that is damaged, and the key of most segments counts.
+fn written_key(segments: &[Opened], stored: Option<[u8; 32]>) -> Option<[u8; 32]> {
+    let keys = || {
+        let headers = segments.iter().filter_map(|segment| segment.header);
+        headers.map(|header| header.key)
+    };
+    let borne_out = stored.filter(|stored| keys().any(|key| key == *stored));
+    borne_out.or_else(|| {
+        let count = |key: &[u8; 32]| keys().filter(|other| other == key).count();
+        // Of equals the first counts.
+        keys().rev().max_by_key(count)
     })
 }
 
