@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use recount_wal::Options;
 use recount_wal::disk::{Crash, Journal, Plan, View};
 
+use crate::inside::Inside;
 use crate::run::{Facts, Shown};
 use crate::scenarios::{SCENARIOS, Scenario};
 use crate::verdict::{judge, recover};
@@ -42,7 +43,7 @@ fn effort() -> Effort {
         Effort {
             plan: plan(5, 8, 6),
             inner: plan(2, 3, 3),
-            inside: 37,
+            inside: 127,
             least: 1_500,
         }
     }
@@ -83,7 +84,7 @@ impl Walk<'_> {
         }
     }
 
-    fn one(&mut self, view: View, crash: &Crash, outer: Option<(View, &Crash)>) {
+    fn one(&mut self, view: View, crash: &Crash, outer: Option<(View, &Crash, &Facts)>) {
         // A log in which much is wrong is wrong everywhere.
         if self.failures.len() > 20 {
             return;
@@ -92,14 +93,17 @@ impl Walk<'_> {
         let identity = crash.identity();
         let known = self.known.get(&identity).cloned();
         let new = known.is_none();
-        let moment = outer.map_or(crash.moment, |(_, outer)| outer.moment);
+        let (moment, facts) = match outer {
+            Some((_, outer, facts)) => (outer.moment, facts),
+            None => (crash.moment, &self.facts),
+        };
         let verdict = match known {
             Some(shown) => Ok(shown),
-            None => recover(&crash.disk(), self.options).map(|shown| self.keep(shown)),
+            None => recover(&crash.disk(), self.options).map(|shown| keep(&mut self.shown, shown)),
         };
         let verdict = verdict.and_then(|shown| {
             self.known.insert(identity, Arc::clone(&shown));
-            judge(&self.facts, moment, &shown)
+            judge(facts, moment, &shown)
         });
         if self.seen.insert(identity.0) {
             let counted = if outer.is_some() {
@@ -110,7 +114,7 @@ impl Walk<'_> {
             counted.entry(view).or_default().insert(identity.0);
         }
         if let Err(why) = verdict {
-            let outer = outer.map(|(view, outer)| {
+            let outer = outer.map(|(view, outer, _)| {
                 format!(
                     "{view:?} at {}: {}; in its recovery ",
                     outer.moment, outer.loss
@@ -128,31 +132,29 @@ impl Walk<'_> {
         }
     }
 
-    fn keep(&mut self, shown: Shown) -> Arc<Shown> {
-        if let Some(same) = self.shown.iter().find(|kept| ***kept == shown) {
-            return Arc::clone(same);
-        }
-        self.shown.push(Arc::new(shown));
-        self.shown[self.shown.len() - 1].clone()
-    }
-
-    /// Crashes the recovery from a crash, wherever it can be.
+    /// Crashes the recovery from a crash, and what is done behind it, wherever it can be.
     fn inside(&mut self, outer_view: View, outer: &Crash) {
-        let disk = outer.disk();
-        disk.record();
-        let Ok((wal, _)) = recount_wal::Wal::open_on(Arc::new(disk.clone()), self.options) else {
+        let Some(inside) = Inside::of(outer, &self.facts, self.options) else {
             return;
         };
-        let journal = disk.journal().unwrap();
-        disk.halt_at(0);
-        drop(wal);
+        let plan = self.effort.inner;
         for view in View::ALL {
-            let plan = self.effort.inner;
-            journal.crashes(view, &plan, 0, &mut |crash| {
-                self.one(view, &crash, Some((outer_view, outer)));
+            inside.journal.crashes(view, &plan, 0, &mut |crash| {
+                let facts = inside.facts(crash.moment);
+                self.one(view, &crash, Some((outer_view, outer, facts)));
             });
         }
     }
+}
+
+/// The same finding is kept once.
+fn keep(all: &mut Vec<Arc<Shown>>, shown: Shown) -> Arc<Shown> {
+    if let Some(same) = all.iter().find(|kept| ***kept == shown) {
+        return Arc::clone(same);
+    }
+    let shown = Arc::new(shown);
+    all.push(Arc::clone(&shown));
+    shown
 }
 
 fn walk(number: usize, effort: Effort, census: &Mutex<Census>) {

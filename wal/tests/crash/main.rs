@@ -3,6 +3,7 @@
 //! - [`run`]: a log at work on a recording disk; what was issued, acknowledged and erased, and when. Knows nothing of segments.
 //! - [`scenarios`]: every kind of write.
 //! - [`verdict`]: one crash, judged against that.
+//! - [`inside`]: a crash inside the recovery from a crash.
 //! - [`census`]: all crashes of all scenarios, in a table.
 //! - [`store`]: a store that loses what was not flushed, by the same choices; the log must serve the segments' truth.
 //!
@@ -18,6 +19,8 @@ mod census;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;
+mod inside;
+mod lossy;
 mod run;
 mod scenarios;
 mod store;

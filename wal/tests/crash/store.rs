@@ -5,100 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use recount_wal::disk::{Journal, SimulatedDisk, Survival};
-use recount_wal::store::{Memory, Open, Order, Row, Store, StoreError, StoreOptions, Table, Visit};
+use recount_wal::store::{Row, StoreOptions};
 use recount_wal::{Batch, Class, Options, StreamId, Wal};
 
 use crate::common::{record, stream};
+use crate::lossy::{Entry, Lossy, Platter, Told};
 use crate::run::Shown;
 use crate::verdict::read_all;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Something that a store was told.
-#[derive(Clone, Debug)]
-enum Told {
-    Put(Vec<Row>),
-    Flushed,
-}
-
-/// Of which generation, when (in operations of the log's disk), what.
-#[derive(Clone, Debug)]
-struct Entry {
-    generation: String,
-    moment: usize,
-    told: Told,
-}
-
-type Platter = Arc<Mutex<Vec<Entry>>>;
-
-/// Opens generations that begin with the rows of an image, and writes down what they are told.
-#[derive(Clone)]
-struct Lossy {
-    rows: BTreeMap<String, Vec<Row>>,
-    platter: Platter,
-    disk: SimulatedDisk,
-}
-
-struct LossyStore {
-    memory: Memory,
-    generation: String,
-    opener: Lossy,
-}
-
-impl Open for Lossy {
-    fn open(&self, directory: &Path) -> Result<Arc<dyn Store>, StoreError> {
-        let name = directory.file_name().unwrap().to_string_lossy();
-        let memory = Memory::default();
-        memory.put(self.rows.get(name.as_ref()).map_or(&[], |rows| rows))?;
-        Ok(Arc::new(LossyStore {
-            memory,
-            generation: name.into_owned(),
-            opener: self.clone(),
-        }))
-    }
-}
-
-impl LossyStore {
-    fn note(&self, told: Told) {
-        let entry = Entry {
-            generation: self.generation.clone(),
-            moment: self.opener.disk.moment(),
-            told,
-        };
-        self.opener.platter.lock().unwrap().push(entry);
-    }
-}
-
-impl Store for LossyStore {
-    fn put(&self, rows: &[Row]) -> Result<(), StoreError> {
-        self.note(Told::Put(rows.to_vec()));
-        self.memory.put(rows)
-    }
-
-    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.memory.get(table, key)
-    }
-
-    fn range(
-        &self,
-        table: Table,
-        first: &[u8],
-        last: &[u8],
-        order: Order,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), StoreError> {
-        self.memory.range(table, first, last, order, visit)
-    }
-
-    fn flush(&self) -> Result<(), StoreError> {
-        self.note(Told::Flushed);
-        Ok(())
-    }
-}
 
 fn store_options(opener: Lossy) -> StoreOptions {
     StoreOptions {

@@ -10,7 +10,7 @@ use recount_wal::{
 };
 
 use crate::common::stream;
-use crate::run::{Asked, Facts, Issued, Shown, ShownRecord, new_record, stored};
+use crate::run::{Asked, Facts, Issued, IssuedBatch, Shown, ShownRecord, new_record, stored};
 
 type Verdict<T> = Result<T, String>;
 
@@ -25,7 +25,7 @@ pub(crate) fn recover(disk: &SimulatedDisk, options: Options) -> Verdict<Shown> 
     let (again, _) = open(&disk.crashed(Survival::Lost), options)?;
     same("what was shown was not durable", &shown, &read_all(&again)?)?;
     drop(again);
-    let more = go_on(&wal, &shown)?;
+    let more = go_on(&wal, &shown, &mut |_| ())?;
     let lost_power = disk.crashed(Survival::Lost);
     drop(wal);
     let (wal, recovered) = open(&lost_power, options)?;
@@ -113,8 +113,8 @@ fn counts(shown: &Shown) -> String {
     counts.collect::<Vec<_>>().join(" ")
 }
 
-/// Three more appends, one of them to a new stream.
-fn go_on(wal: &Wal, shown: &Shown) -> Verdict<Shown> {
+/// Three more appends, one of them to a new stream; `done` is told of each when it was acknowledged.
+pub(crate) fn go_on(wal: &Wal, shown: &Shown, done: &mut dyn FnMut(IssuedBatch)) -> Verdict<Shown> {
     let mut more = shown.clone();
     let known = shown.keys().next().copied().unwrap_or(stream(0));
     for id in [known, stream(9), known] {
@@ -138,7 +138,14 @@ fn go_on(wal: &Wal, shown: &Shown) -> Verdict<Shown> {
             seq,
             digest: receipt.digest,
             content: stored(&issued),
-            body: issued.body,
+            body: issued.body.clone(),
+        });
+        done(IssuedBatch {
+            number: usize::MAX,
+            stream: id,
+            first: seq,
+            records: vec![issued],
+            refused: None,
         });
     }
     Ok(more)
