@@ -176,7 +176,7 @@ fn carry_out(dir: &Directory, log: &Wal, ask: &api::Prune, now: u64) -> Result<a
             busy.extend(drafts);
             continue;
         }
-        if choice.go.iter().all(|one| still(&one)) {
+        if choice.go.iter().all(still) {
             return forget(dir, log, ask, &choice, held);
         }
     }
