@@ -198,6 +198,11 @@ fn write() -> (SimulatedDisk, All) {
         };
         wal.append(batch, Class::Synced)
             .expect("a good disk takes it");
+        if step == 24 {
+            // The blows meet both kinds of segments.
+            let compressed = wal.compress_now().expect("a good disk takes it");
+            assert!(compressed > 3, "compressed={compressed}");
+        }
     }
     let erased = ContentAt {
         stream: stream(1),
