@@ -19,7 +19,7 @@ use crate::format::control::{Pruned, Pruning};
 use crate::format::head::FrameKind;
 use crate::format::{SEGMENTS, segment_name, segment_number};
 use crate::index::{Gone, Index};
-use crate::record::StreamId;
+use crate::record::{RecordDigest, StreamId};
 use crate::recovered::Damage;
 use crate::segment::scan::{Found, Item};
 use crate::wal::Wal;
@@ -41,6 +41,15 @@ pub struct Forgotten {
     /// Segments that could not be written again yet, so that bytes of what was forgotten are still in them; tried again at the
     /// next call, and at the next open. 0 when all is done.
     pub left: u64,
+}
+
+/// How far a stream reached that was forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastOf {
+    /// The last seq it had.
+    pub last: u64,
+    /// Record digest of its last record.
+    pub digest: RecordDigest,
 }
 
 /// What to do about damage in segments that are written again.
@@ -86,6 +95,12 @@ pub enum ForgetError {
 }
 
 impl Wal {
+    /// How far the stream of this id reached that was forgotten last; none when none was. Another one may have begun since.
+    #[must_use]
+    pub fn forgotten(&self, stream: StreamId) -> Option<LastOf> {
+        self.shared.look().last_of(stream)
+    }
+
     /// Forgets streams for ever: their records, their contents, their names. Others keep their places; the same stream may
     /// begin again at 0 afterwards. Streams that are not there are passed over. Appends and reads of others go on meanwhile.
     ///

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use crate::forget::LastOf;
 use crate::format::ALIGN;
 use crate::format::footer::{Hole, Parts, Run};
 use crate::queue::Pending;
@@ -126,6 +127,14 @@ impl Index {
     pub(crate) fn is_gone(&self, stream: StreamId, segment: u64) -> bool {
         let gone = self.forgotten.get(&stream);
         gone.is_some_and(|gone| segment < gone.below)
+    }
+
+    /// How far a stream reached that was forgotten.
+    pub(crate) fn last_of(&self, stream: StreamId) -> Option<LastOf> {
+        self.forgotten.get(&stream).map(|gone| LastOf {
+            last: gone.last,
+            digest: gone.digest,
+        })
     }
 
     /// Which of the streams that had this id one after the other there is now.

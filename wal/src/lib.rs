@@ -35,7 +35,7 @@ mod writer;
 
 pub use error::{AppendError, CloseError, OpenError, ReadError};
 pub use follow::Follower;
-pub use forget::{ForgetError, Forgotten, OnDamage};
+pub use forget::{ForgetError, Forgotten, LastOf, OnDamage};
 pub use inspect::{HeaderFound, Inspection, KeyFile, SegmentAt, inspect, restore_key};
 pub use limits::MAX_BATCH;
 pub use lock::Lock;

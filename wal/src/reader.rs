@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::disk::{Disk, RealDisk};
 use crate::error::{OpenError, ReadError};
+use crate::forget::LastOf;
 use crate::format::Keys;
 use crate::index::Index;
 use crate::read::{Entries, Handles, Lookup};
@@ -88,6 +89,12 @@ impl Reader {
     #[must_use]
     pub fn streams(&self) -> Vec<StreamInfo> {
         self.found.index.infos()
+    }
+
+    /// How far the stream of this id reached that was forgotten last; none when none was.
+    #[must_use]
+    pub fn forgotten(&self, stream: StreamId) -> Option<LastOf> {
+        self.found.index.last_of(stream)
     }
 
     /// The records `from ..= to` of a stream that are there, in order, with gaps where damage took some.

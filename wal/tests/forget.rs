@@ -59,6 +59,10 @@ fn a_forgotten_stream_is_gone_and_the_others_keep_everything() {
     );
     let check = |wal: &Wal| {
         assert_eq!(wal.heads(stream(1)), None);
+        let last = gone.last().unwrap();
+        let known = wal.forgotten(stream(1)).unwrap();
+        assert_eq!((known.last, known.digest), (last.seq, last.digest));
+        assert_eq!(wal.forgotten(stream(0)), None);
         assert_eq!(entries(wal, stream(1)), vec![]);
         assert_eq!(records(wal, stream(0)), kept[0]);
         assert_eq!(records(wal, stream(2)), kept[1]);
