@@ -131,10 +131,19 @@ fn one(
         found,
         ..api::Against::default()
     };
+    let forgotten = log.forgotten(id);
     for (head, digest) in known {
         let standing = match found {
             Some(found) if found >= *head => standing(at(dir, log, id, *head)?, *digest),
             _ => api::Standing::Truncated,
+        };
+        // A session that began again under the name of a forgotten one is not a replaced history.
+        let pruned = forgotten.is_some_and(|gone| {
+            *head < gone.last || (*head == gone.last && *digest == gone.digest)
+        });
+        let standing = match standing {
+            api::Standing::Truncated | api::Standing::Differs if pruned => api::Standing::Pruned,
+            other => other,
         };
         against.head = against.head.max(*head);
         against.standing = against.standing.max(standing);
