@@ -50,6 +50,12 @@ impl Decision {
         self.applied.is_empty()
     }
 
+    /// Contents leave memory with it.
+    pub(crate) fn erases(&self) -> bool {
+        let mut events = self.applied.iter();
+        events.any(|(event, _)| matches!(event.body, Body::Erased(_)))
+    }
+
     /// The last position.
     pub(crate) fn last(&self) -> Option<Seq> {
         self.state.head()

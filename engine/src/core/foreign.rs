@@ -27,6 +27,8 @@ pub(crate) fn admit(
     let copy = event.clone();
     let misfit = match state.admit(event) {
         Ok(admitted) => return Ok((admitted, None)),
+        // That too little is in memory says nothing about the event.
+        Err(misfit) if misfit.is_cold() => return Err(misfit),
         Err(misfit) => misfit,
     };
     let told = |kept| {
@@ -36,10 +38,12 @@ pub(crate) fn admit(
             kept,
         })
     };
-    if matches!(copy.body, Body::Message(_) | Body::ToolResult(_))
-        && let Ok(admitted) = state.readmit(copy.clone())
-    {
-        return Ok((admitted, told(false)));
+    if matches!(copy.body, Body::Message(_) | Body::ToolResult(_)) {
+        match state.readmit(copy.clone()) {
+            Ok(admitted) => return Ok((admitted, told(false))),
+            Err(misfit) if misfit.is_cold() => return Err(misfit),
+            Err(_) => {}
+        }
     }
     let mut kept = kept(state, &copy);
     seal(&mut kept);

@@ -77,6 +77,35 @@ impl Keys {
         }
     }
 
+    /// Those whose batches are not later than a position.
+    pub(crate) fn upto(&self, head: Seq) -> Self {
+        let known = self
+            .known
+            .iter()
+            .filter(|(_, (_, repeat))| repeat.last <= head);
+        Self {
+            known: known.map(|(name, what)| (*name, *what)).collect(),
+        }
+    }
+
+    /// Name, print, first and last position of each.
+    pub(crate) fn list(&self) -> Vec<([u8; 16], [u8; 16], Seq, Seq)> {
+        let known = self.known.iter();
+        known
+            .map(|(name, (print, repeat))| (*name, *print, repeat.first, repeat.last))
+            .collect()
+    }
+
+    /// From such a list.
+    pub(crate) fn from_list(list: Vec<([u8; 16], [u8; 16], Seq, Seq)>) -> Self {
+        let known = list.into_iter();
+        Self {
+            known: known
+                .map(|(name, print, first, last)| (name, (print, Repeat { first, last })))
+                .collect(),
+        }
+    }
+
     /// Remembers the tag of a logged batch.
     pub(crate) fn remember(&mut self, tag: [u8; 32], repeat: Repeat) {
         let (name, print) = tag.split_at(16);

@@ -58,6 +58,23 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// A core over a state that was read from a log, with what else was read.
+    pub(crate) fn thawed(
+        state: State,
+        keys: Keys,
+        session_injects: Vec<Seq>,
+        inherited: Vec<recount_projections::Map<recount_events::BlockId, u64>>,
+    ) -> Self {
+        let mut core = Self {
+            state,
+            keys,
+            session_injects,
+            ..Self::default()
+        };
+        core.counting.inherited = inherited;
+        core
+    }
+
     /// A core over a state that was read from a log.
     pub(crate) fn over(state: State, keys: Keys) -> Self {
         let mut core = Self {
@@ -119,7 +136,8 @@ impl Core {
     }
 }
 
-fn is_session_inject(event: &Event) -> bool {
+/// An injection that is shown again when a fold hides it.
+pub(crate) fn is_session_inject(event: &Event) -> bool {
     matches!(&event.body, Body::Inject(inject) if inject.lifetime == recount_events::Lifetime::Session)
 }
 

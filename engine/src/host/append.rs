@@ -63,9 +63,12 @@ impl Engine {
         let now = ask.at.map_or_else(|| dir.options.clock.now(), Millis);
         let parsed = parse(&ask.events, now, keeps_unknown(ask)?)?;
         let drafts = parsed.drafts_after(live.core.drafts.clone());
-        let decision = live
-            .core
-            .handle(now, Input::Append(parsed.events), &mut dir.salts())?;
+        let decision = dir.ask(&mut held, |live| {
+            let events = parsed.events.clone();
+            live.core
+                .handle(now, Input::Append(events), &mut dir.salts())
+        })?;
+        let live = dir.live(&mut held)?;
         let first = decision.first.0;
         let before = may_change(&live.core, &decision)
             .then(|| live.core.pieces_at_hand())
@@ -78,8 +81,11 @@ impl Engine {
             };
             dir.write(&mut held, decision, terms)?;
         }
+        let first_changed = dir.ask(&mut held, |live| {
+            let before = before.as_ref();
+            Ok(before.and_then(|before| changed_since(&mut live.core, before)))
+        })?;
         let live = dir.live(&mut held)?;
-        let first_changed = before.and_then(|before| changed_since(&mut live.core, &before));
         live.core.drafts = drafts;
         let head = live.core.head().map_or(0, |head| head.0);
         let durable = durable(dir, slot.stream)?;

@@ -4,10 +4,12 @@
 //! - No operation waits for a session's lock while it holds another's, except a fork for its new, unnamed-to-others child.
 //! - Sessions that nobody uses are dropped from memory when there are many; the log has them.
 
+use super::kept::Writer;
 use super::live::Live;
 use super::notices::Watch;
 use super::{Chance, Options};
 use crate::{Error, ErrorKind};
+use recount_wal::disk::RealDisk;
 use recount_wal::{OpenError, Recovered, StreamId, Wal};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Sessions held in memory before idle ones are dropped.
 const HELD: usize = 512;
+/// Bytes that sessions take, by estimate, before idle ones are dropped.
+const WEIGHT: u64 = 256 << 20;
 /// The longest name of a session, in bytes.
 pub(crate) const NAME_BYTES: usize = 512;
 
@@ -28,6 +32,8 @@ pub(crate) struct Slot {
     pub(crate) stream: StreamId,
     live: Mutex<Option<Live>>,
     used: AtomicU64,
+    /// About how many bytes it takes.
+    weight: AtomicU64,
 }
 
 /// One data directory.
@@ -44,6 +50,7 @@ pub(crate) struct Directory {
     pub(crate) forking: RwLock<()>,
     /// What was forgotten under which key.
     pub(crate) pruned: Mutex<VecDeque<([u8; 32], crate::api::Pruned)>>,
+    pub(crate) states: Writer,
     salts: AtomicU64,
     clock: AtomicU64,
 }
@@ -101,12 +108,16 @@ impl Directory {
             Chance::System => 0,
             Chance::Seeded(seed) => seed,
         };
+        let disk = options.disk.clone();
+        let disk = disk.unwrap_or_else(|| Arc::new(RealDisk::at(path)));
+        let log = Arc::new(log);
         Ok(Self {
             options,
             path: path.to_path_buf(),
             key: log.key(),
             recovered,
-            log: Mutex::new(Some(Arc::new(log))),
+            states: Writer::new(disk, &log),
+            log: Mutex::new(Some(log)),
             slots: Mutex::default(),
             names: Mutex::default(),
             forking: RwLock::default(),
@@ -117,6 +128,7 @@ impl Directory {
     }
 
     pub(crate) fn close(&self) -> Result<(), Error> {
+        self.keep_all();
         let log = lock(&self.log).take();
         lock(&self.slots).clear();
         let Some(log) = log.and_then(Arc::into_inner) else {
@@ -152,18 +164,35 @@ impl Directory {
             slot.used.store(used, Ordering::Relaxed);
             return Ok(Arc::clone(slot));
         }
-        if slots.len() >= HELD {
-            drop_idle(&mut slots);
-        }
+        let gone = if slots.len() >= HELD || weight(&slots) >= WEIGHT {
+            drop_idle(&mut slots)
+        } else {
+            Vec::new()
+        };
         let slot = Slot {
             name: name.to_owned(),
             stream: self.stream(name),
             live: Mutex::default(),
             used: AtomicU64::new(used),
+            weight: AtomicU64::new(0),
         };
         let slot = Arc::new(slot);
         slots.insert(name.to_owned(), Arc::clone(&slot));
+        drop(slots);
+        self.let_go(&gone);
         Ok(slot)
+    }
+
+    /// How many salts of a seed were drawn.
+    pub(crate) fn salts_drawn(&self) -> u64 {
+        self.salts.load(Ordering::Relaxed)
+    }
+
+    /// What is asked again draws the same salts of a seed again.
+    pub(crate) fn draw_again(&self, drawn: u64) {
+        if matches!(self.options.chance, Chance::Seeded(_)) {
+            self.salts.store(drawn, Ordering::Relaxed);
+        }
     }
 
     /// Random salts; from a seed where the options say so.
@@ -213,22 +242,93 @@ impl Slot {
     }
 }
 
-/// Drops the older half of the sessions that nobody uses and that hold nothing which the log does not have.
-fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>) {
+impl Directory {
+    /// Writes the states of sessions that leave memory, where that is worth it.
+    fn let_go(&self, slots: &[Arc<Slot>]) {
+        for slot in slots {
+            if let Some(live) = slot.hold().live() {
+                self.leave(slot.stream, live, self.options.disk.is_some());
+            }
+        }
+    }
+
+    /// Before the log is closed: the states of all sessions that nobody works with.
+    fn keep_all(&self) {
+        let Ok(log) = self.log() else { return };
+        // What this answers, closing answers too.
+        drop(log.sync_all());
+        drop(log);
+        let slots: Vec<Arc<Slot>> = lock(&self.slots).values().map(Arc::clone).collect();
+        for slot in slots {
+            if let Ok(guard) = slot.live.try_lock()
+                && let Some(live) = &*guard
+            {
+                self.leave(slot.stream, live, true);
+            }
+        }
+        self.states.finish();
+    }
+
+    /// What was erased must not stand in a checkpoint, and the state before it is not gone back to.
+    pub(crate) fn erased(&self, held: &mut Held<'_>) -> Result<(), Error> {
+        let stream = held.slot.stream;
+        if let Some(live) = held.live() {
+            live.kept = super::kept::Kept::default();
+        }
+        self.states.finish();
+        self.states.remove(stream).map_err(|cause| {
+            Error::new(
+                ErrorKind::Io,
+                format!("the state checkpoint of an erased session is still there: {cause}"),
+            )
+        })
+    }
+}
+
+impl Drop for Directory {
+    /// A directory that nobody closed is closed; what goes wrong then, the next opening says.
+    fn drop(&mut self) {
+        drop(self.close());
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let weight = self.guard.as_ref().map_or(0, Live::weight);
+        self.slot.weight.store(weight, Ordering::Relaxed);
+    }
+}
+
+/// About how many bytes the sessions take.
+fn weight(slots: &HashMap<String, Arc<Slot>>) -> u64 {
+    let slots = slots.values();
+    slots
+        .map(|slot| slot.weight.load(Ordering::Relaxed))
+        .fold(0, u64::saturating_add)
+}
+
+/// Drops the older half of the sessions that nobody uses and that hold nothing which the log does not have; answers them.
+fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>) -> Vec<Arc<Slot>> {
     let mut ages: Vec<u64> = slots
         .values()
         .map(|slot| slot.used.load(Ordering::Relaxed))
         .collect();
     ages.sort_unstable();
     let middle = ages.get(ages.len() / 2).copied().unwrap_or(u64::MAX);
+    let mut gone = Vec::new();
     slots.retain(|_, slot| {
         let idle = Arc::strong_count(slot) == 1 && slot.used.load(Ordering::Relaxed) <= middle;
-        !idle
+        let stays = !idle
             || slot
                 .hold()
                 .live()
-                .is_some_and(|live| !live.core.drafts.is_empty())
+                .is_some_and(|live| !live.core.drafts.is_empty());
+        if !stays {
+            gone.push(Arc::clone(slot));
+        }
+        stays
     });
+    gone
 }
 
 /// The stream of a session in a directory with this key.

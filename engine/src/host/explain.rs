@@ -20,7 +20,8 @@ impl Engine {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();
-        let core = &mut dir.live(&mut held)?.core;
+        // Every event is looked at.
+        let core = &mut dir.whole(&mut held)?.core;
         let asked = ask::resolve(core, &ask.at, None, None, false)?;
         if let Some((seq, _)) = ask.block
             && core.event(Seq(seq)).is_none()
@@ -59,18 +60,20 @@ impl Engine {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();
-        let core = &mut dir.live(&mut held)?.core;
         let mut side = |side: &api::Side| -> Result<Projection, Error> {
-            let asked = ask::resolve(
-                core,
-                &side.at,
-                side.profile.as_ref(),
-                side.wire.as_deref(),
-                false,
-            )?;
-            Ok(core
-                .prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal)
-                .projection)
+            dir.ask(&mut held, |live| {
+                let core = &mut live.core;
+                let asked = ask::resolve(
+                    core,
+                    &side.at,
+                    side.profile.as_ref(),
+                    side.wire.as_deref(),
+                    false,
+                )?;
+                Ok(core
+                    .prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal)
+                    .projection)
+            })
         };
         let (a, b) = (side(&ask.a)?, side(&ask.b)?);
         Ok(compare(&a, &b))

@@ -2,6 +2,7 @@
 
 use super::directory::Held;
 use super::engine::Engine;
+use super::kept::Shelf;
 use super::live::Live;
 use super::write::{Terms, check_expect};
 use super::{ask, directory::Directory, stream};
@@ -10,7 +11,7 @@ use crate::{Error, ErrorKind, api};
 use recount_events::{BlockId, Body, Digest, Event, Forked, Millis, Seq, Text};
 use recount_projections::{Map, State};
 use recount_wal::{RecordDigest, StreamId};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// What a fork begins with.
 struct Origin {
@@ -18,6 +19,9 @@ struct Origin {
     state: State,
     digest: RecordDigest,
     counts: Vec<Map<BlockId, u64>>,
+    injects: Vec<Seq>,
+    /// Where the parent's cold events are read.
+    shelf: Option<Arc<Shelf>>,
 }
 
 impl Engine {
@@ -98,12 +102,22 @@ fn origin(dir: &Directory, ask: &api::Fork) -> Result<Origin, Error> {
     let mut held = slot.hold();
     let live = dir.live(&mut held)?;
     check_expect(live, ask.expect)?;
-    let cut = ask::cut(&live.core, &ask.at)?;
-    let state = live
-        .core
-        .state
-        .fork(cut)
-        .map_err(|misfit| refused(&misfit, None))?;
+    let (cut, mut state) = dir.ask(&mut held, |live| {
+        let cut = ask::cut(&live.core, &ask.at)?;
+        let state = live.core.state.fork(cut);
+        Ok((cut, state.map_err(|misfit| refused(&misfit, None))?))
+    })?;
+    let live = dir.live(&mut held)?;
+    let shelf = if state.is_whole() {
+        None
+    } else {
+        Some(dir.shelf(slot.stream)?)
+    };
+    if let Some(shelf) = &shelf {
+        state.reads_from(Arc::clone(shelf) as _);
+    }
+    let injects = live.core.session_injects.iter().copied();
+    let injects = injects.filter(|seq| *seq <= cut).collect();
     let digest = digest_at(dir, slot.stream, cut)?;
     let mut counts = live.core.counting.inherited.clone();
     counts.push(live.core.state.ledger().counts.clone());
@@ -116,6 +130,8 @@ fn origin(dir: &Directory, ask: &api::Fork) -> Result<Origin, Error> {
         state,
         digest,
         counts,
+        injects,
+        shelf,
     })
 }
 
@@ -169,9 +185,9 @@ fn begin(
         because: None,
         extra: None,
     };
-    let mut core = Core::over(origin.state, Keys::default());
-    core.counting.inherited = origin.counts;
+    let core = Core::thawed(origin.state, Keys::default(), origin.injects, origin.counts);
     let live = child.put(Live::fresh(core, origin.digest));
+    live.kept.shelf = origin.shelf;
     let decision = live
         .core
         .handle(now, Input::Own(vec![event]), &mut dir.salts())?;

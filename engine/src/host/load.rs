@@ -4,8 +4,9 @@
 //! - What cannot be read is a gap, what does not fit is skipped: both are reported, neither stops the session.
 
 use super::directory::{Directory, Held};
+use super::kept::Kept;
 use super::live::Live;
-use crate::core::{Core, Keys, Repeat};
+use crate::core::{Core, Keys, Repeat, is_session_inject};
 use crate::{Error, ErrorKind, api};
 use recount_events::{BlockId, Body, Event, Found, Seq, Text};
 use recount_projections::{Map, State};
@@ -58,13 +59,17 @@ fn found(stored: Stored) -> Found {
 }
 
 /// What a stream's events add up to.
-struct Fold {
-    state: State,
-    keys: Keys,
-    counts: Vec<Map<BlockId, u64>>,
-    damaged: Vec<api::Damaged>,
-    digest: RecordDigest,
-    read_only: Option<u64>,
+pub(super) struct Fold {
+    pub(super) state: State,
+    pub(super) keys: Keys,
+    pub(super) counts: Vec<Map<BlockId, u64>>,
+    pub(super) damaged: Vec<api::Damaged>,
+    pub(super) digest: RecordDigest,
+    pub(super) read_only: Option<u64>,
+    /// Injections of lifetime session.
+    pub(super) injects: Vec<Seq>,
+    /// Where it stood lately.
+    pub(super) kept: Kept,
 }
 
 impl Directory {
@@ -74,6 +79,8 @@ impl Directory {
         if held.live().is_none() {
             let live = self.load(&name, stream)?;
             held.put(live);
+        } else if held.live().is_some_and(|live| live.missed()) {
+            self.warm(held)?;
         }
         held.live()
             .ok_or_else(|| Error::new(ErrorKind::NotFound, "the session is not there"))
@@ -82,31 +89,32 @@ impl Directory {
     fn load(&self, name: &str, stream: StreamId) -> Result<Live, Error> {
         let log = self.log()?;
         let heads = log.heads(stream).ok_or_else(|| no_session(name))?;
+        if let Some(live) = self.from_kept(&log, stream, heads.accepted) {
+            return Ok(live);
+        }
         let fold = self.fold(&log, stream, heads.accepted)?;
         let recovered = self.found(stream, &fold);
-        let mut core = Core::over(fold.state, fold.keys);
-        core.counting.inherited = fold.counts;
-        Ok(Live {
+        let core = Core::thawed(fold.state, fold.keys, fold.injects, fold.counts);
+        let mut live = Live {
             core,
             recovered,
             digest: fold.digest,
             read_only: fold.read_only,
-        })
+            kept: fold.kept,
+        };
+        if live.since_kept() >= self.every() {
+            self.keep(stream, &mut live);
+        }
+        Ok(live)
     }
 
     /// Folds a session up to a position: what it inherits first. No recursion: forks of forks can be deep.
-    fn fold(&self, log: &Wal, stream: StreamId, to: u64) -> Result<Fold, Error> {
-        let mut fold = Fold {
-            state: State::new(),
-            keys: Keys::default(),
-            counts: Vec::new(),
-            damaged: Vec::new(),
-            digest: RecordDigest::ROOT,
-            read_only: None,
-        };
+    pub(super) fn fold(&self, log: &Wal, stream: StreamId, to: u64) -> Result<Fold, Error> {
+        let mut fold = Fold::over(State::new(), Keys::default(), RecordDigest::ROOT);
+        let every = self.every();
         super::stream::visit(self, log, stream, 0, to, &mut |read| {
             match read {
-                Read::Event(event, record) => fold.event(*event, &record),
+                Read::Event(event, record) => fold.event(*event, &record, every),
                 Read::Unreadable(record) => fold.unreadable(&record),
                 Read::Gap(gap) => fold.gap(&gap),
             }
@@ -116,7 +124,7 @@ impl Directory {
     }
 
     /// What a session is told about its opening.
-    fn found(&self, stream: StreamId, fold: &Fold) -> api::Recovered {
+    pub(super) fn found(&self, stream: StreamId, fold: &Fold) -> api::Recovered {
         let mut report = super::report::recovered(&self.recovered, stream);
         for damage in &fold.damaged {
             if !report.damaged.contains(damage) {
@@ -142,10 +150,46 @@ impl Directory {
 }
 
 impl Fold {
-    fn event(&mut self, event: Event, record: &Record) {
+    /// What comes is folded on top of a state.
+    pub(super) fn over(state: State, keys: Keys, digest: RecordDigest) -> Self {
+        Self {
+            state,
+            keys,
+            counts: Vec::new(),
+            damaged: Vec::new(),
+            digest,
+            read_only: None,
+            injects: Vec::new(),
+            kept: Kept::default(),
+        }
+    }
+
+    fn event(&mut self, event: Event, record: &Record, every: u64) {
         self.lift(record.seq);
         if let Body::Forked(_) = &event.body {
             self.fork();
+        }
+        self.beside(&event, record);
+        self.state.retake(event);
+        self.kept.mark(&self.state, self.digest, every);
+    }
+
+    /// Takes the next event in; false when the state does not hold enough for it.
+    pub(super) fn go_on(&mut self, event: Event, record: &Record, every: u64) -> bool {
+        let next = self.state.head().map_or(0, |head| head.0.saturating_add(1));
+        if record.seq != next || matches!(event.body, Body::Forked(_) | Body::Erased(_)) {
+            return false;
+        }
+        self.beside(&event, record);
+        let taken = self.state.try_retake(event).is_ok();
+        self.kept.mark(&self.state, self.digest, every);
+        taken
+    }
+
+    /// What the shell remembers beside the state.
+    fn beside(&mut self, event: &Event, record: &Record) {
+        if is_session_inject(event) {
+            self.injects.push(Seq(record.seq));
         }
         if let Body::Newer(newer) = &event.body
             && newer.essential
@@ -160,7 +204,6 @@ impl Fold {
             self.keys.remember(tag, repeat);
         }
         self.digest = record.digest;
-        self.state.retake(event);
     }
 
     /// What stands before is inherited: a timeline, without its ledger and its keys.

@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod fork;
 mod import;
+mod kept;
 mod list;
 mod live;
 mod load;

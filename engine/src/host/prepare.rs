@@ -57,8 +57,10 @@ impl Engine {
             return Ok((prepared, measured.projection));
         }
         // Before it is issued itself: afterwards it would be the newest that it is compared with.
-        let core = &mut dir.live(&mut held)?.core;
-        let change = changed::since(core, &asked, &measured.projection, ask.since.as_deref())?;
+        let change = dir.ask(&mut held, |live| {
+            let since = ask.since.as_deref();
+            changed::since(&mut live.core, &asked, &measured.projection, since)
+        })?;
         let (issued, measured) = issue(dir, &mut held, &asked, measured, now, key)?;
         let mut prepared = finish(dir, &mut held, ask, &asked, &measured, Some(issued))?;
         prepared.prompt.first_changed = change.changed;
@@ -92,19 +94,21 @@ fn look(
     held: &mut Held<'_>,
     ask: &api::Prepare,
 ) -> Result<(Asked, Measured), Error> {
-    let core = &mut dir.live(held)?.core;
-    let mut asked = resolve(
-        core,
-        &ask.at,
-        ask.profile.as_ref(),
-        ask.wire.as_deref(),
-        ask.heal,
-    )?;
-    if let Some(params) = ask.params.as_deref() {
-        asked.profile = with_params(&asked.profile, params.get())?;
-    }
-    let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
-    Ok((asked, measured))
+    dir.ask(held, |live| {
+        let core = &mut live.core;
+        let mut asked = resolve(
+            core,
+            &ask.at,
+            ask.profile.as_ref(),
+            ask.wire.as_deref(),
+            ask.heal,
+        )?;
+        if let Some(params) = ask.params.as_deref() {
+            asked.profile = with_params(&asked.profile, params.get())?;
+        }
+        let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
+        Ok((asked, measured))
+    })
 }
 
 /// The profile with a request's own parameters, which take the place of those of the same name.
@@ -140,8 +144,7 @@ fn first_things(
     asked: &Asked,
     now: Millis,
 ) -> Result<bool, Error> {
-    let core = &dir.live(held)?.core;
-    if core.head() != Some(asked.cut) {
+    if dir.live(held)?.core.head() != Some(asked.cut) {
         return Ok(false);
     }
     let own = |body| Event {
@@ -150,16 +153,17 @@ fn first_things(
         because: None,
         extra: None,
     };
-    let version = core.state.timeline().header.rendering.is_none();
-    let version = version.then(|| own(Body::Rendering(Rendering { version: RENDERING })));
-    let events: Vec<Event> = version
-        .into_iter()
-        .chain(hidden_injections(core).map(|inject| own(Body::Inject(inject))))
-        .collect();
-    if events.is_empty() {
+    let decision = dir.ask(held, |live| {
+        let core = &live.core;
+        let version = core.state.timeline().header.rendering.is_none();
+        let version = version.then(|| own(Body::Rendering(Rendering { version: RENDERING })));
+        let injections = hidden_injections(core).map(|inject| own(Body::Inject(inject)));
+        let events: Vec<Event> = version.into_iter().chain(injections).collect();
+        core.handle(now, Input::Own(events), &mut dir.salts())
+    })?;
+    if decision.is_empty() {
         return Ok(false);
     }
-    let decision = core.handle(now, Input::Own(events), &mut dir.salts())?;
     dir.write(
         held,
         decision,
@@ -346,19 +350,21 @@ fn finish(
     issued: Option<Seq>,
 ) -> Result<api::Prepared, Error> {
     let (name, stream) = (held.slot.name.clone(), held.slot.stream);
-    let core = &mut dir.live(held)?.core;
     let form = Form {
         pieces: ask.pieces,
         since: ask.since.as_deref(),
         body: &ask.form,
     };
-    let prompt = answer(dir, stream, core, asked, measured, &form)?;
-    Ok(api::Prepared {
-        prompt,
-        issued: issued.map(|seq| seq.0),
-        head: core.head().map_or(0, |head| head.0),
-        tiers: Vec::new(),
-        actions: Vec::new(),
-        status: query::report(dir, stream, &name, core, Some((&asked.profile, measured)))?,
+    dir.ask(held, |live| {
+        let core = &mut live.core;
+        let prompt = answer(dir, stream, core, asked, measured, &form)?;
+        Ok(api::Prepared {
+            prompt,
+            issued: issued.map(|seq| seq.0),
+            head: core.head().map_or(0, |head| head.0),
+            tiers: Vec::new(),
+            actions: Vec::new(),
+            status: query::report(dir, stream, &name, core, Some((&asked.profile, measured)))?,
+        })
     })
 }

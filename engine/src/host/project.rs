@@ -44,22 +44,24 @@ impl Engine {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();
-        let core = &mut dir.live(&mut held)?.core;
-        let asked = resolve(
-            core,
-            &ask.at,
-            ask.profile.as_ref(),
-            ask.wire.as_deref(),
-            ask.heal,
-        )?;
-        let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
         let form = Form {
             pieces: ask.pieces,
             since: ask.since.as_deref(),
             body,
         };
-        let answer = answer(dir, slot.stream, core, &asked, &measured, &form)?;
-        Ok(Prompt::new(answer, measured.projection))
+        dir.ask(&mut held, |live| {
+            let core = &mut live.core;
+            let asked = resolve(
+                core,
+                &ask.at,
+                ask.profile.as_ref(),
+                ask.wire.as_deref(),
+                ask.heal,
+            )?;
+            let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
+            let answer = answer(dir, slot.stream, core, &asked, &measured, &form)?;
+            Ok(Prompt::new(answer, measured.projection))
+        })
     }
 }
 

@@ -23,23 +23,21 @@ impl Engine {
         let dir = &*self.inner;
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();
-        let core = &mut dir.live(&mut held)?.core;
-        let prompt = match ask::resolve(core, &api::At::Head, None, None, false) {
-            Err(_) => None,
-            Ok(asked) => {
-                let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
-                Some((asked.profile, measured))
-            }
-        };
-        report(
-            dir,
-            slot.stream,
-            &slot.name,
-            core,
-            prompt
+        dir.ask(&mut held, |live| {
+            let core = &mut live.core;
+            let prompt = match ask::resolve(core, &api::At::Head, None, None, false) {
+                Err(_) => None,
+                Ok(asked) => {
+                    let measured =
+                        core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
+                    Some((asked.profile, measured))
+                }
+            };
+            let prompt = prompt
                 .as_ref()
-                .map(|(profile, measured)| (profile, measured)),
-        )
+                .map(|(profile, measured)| (profile, measured));
+            report(dir, slot.stream, &slot.name, core, prompt)
+        })
     }
 
     /// The events themselves, as JSON.

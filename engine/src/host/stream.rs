@@ -27,7 +27,7 @@ pub(super) fn visit(
 }
 
 /// Which streams hold the positions, oldest first.
-fn parts(
+pub(super) fn parts(
     dir: &Directory,
     log: &Wal,
     stream: StreamId,

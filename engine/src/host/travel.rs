@@ -22,7 +22,7 @@ fn perform(
     held: &mut Held<'_>,
     common: &Common<'_>,
     parts: &[&[u8]],
-    input: impl FnOnce() -> Input,
+    input: impl Fn() -> Input,
 ) -> Result<Seq, Error> {
     let live = dir.live(held)?;
     let key = common
@@ -40,7 +40,9 @@ fn perform(
     }
     check_expect(live, common.expect)?;
     let now = common.at.map_or_else(|| dir.options.clock.now(), Millis);
-    let decision = live.core.handle(now, input(), &mut dir.salts())?;
+    let decision = dir.ask(held, |live| {
+        live.core.handle(now, input(), &mut dir.salts())
+    })?;
     let seq = decision.first;
     dir.write(
         held,
@@ -55,7 +57,7 @@ fn perform(
 
 /// What the prompt is at a position that was just written: its digest and tokens, if there is a profile.
 fn glance(dir: &Directory, held: &mut Held<'_>, seq: Seq) -> Result<Option<Glance>, Error> {
-    project::glance(&mut dir.live(held)?.core, seq)
+    dir.ask(held, |live| project::glance(&mut live.core, seq))
 }
 
 impl Engine {
@@ -104,14 +106,15 @@ impl Engine {
         let shown = serde_json::to_vec(&ask.to).unwrap_or_default();
         let parts: [&[u8]; 2] = [b"rollback", &shown];
         let asked = target(&ask.to);
-        let skipped = dir
-            .live(&mut held)?
-            .core
-            .state
-            .resolve(&asked)
-            .map_or(0, |resolved| resolved.skipped);
-        let seq = perform(dir, &mut held, &common, &parts, || Input::Rollback(asked))?;
+        let skipped = dir.ask(&mut held, |live| {
+            let resolved = live.core.state.resolve(&asked);
+            Ok(resolved.map_or(0, |resolved| resolved.skipped))
+        })?;
+        let seq = perform(dir, &mut held, &common, &parts, || {
+            Input::Rollback(asked.clone())
+        })?;
         let glance = glance(dir, &mut held, seq)?;
+        let why = dir.ask(&mut held, |live| Ok(why(&live.core, seq, skipped)))?;
         let core = &dir.live(&mut held)?.core;
         let logged = core.event(seq);
         let to = match logged.as_ref().map(|logged| &logged.event.body) {
@@ -123,7 +126,7 @@ impl Engine {
             to: to.0,
             at: core.event(to).map_or(0, |logged| logged.event.at.0),
             skipped,
-            why: why(core, seq, skipped),
+            why,
             head: core.head().unwrap_or(seq).0,
             durable: durable(dir, slot.stream)?,
             digest: glance.as_ref().map(|glance| glance.digest.to_string()),

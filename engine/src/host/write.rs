@@ -1,6 +1,7 @@
 //! Writing: what was decided goes to the log, then into memory; what the log refuses leaves nothing.
 
 use super::directory::{Directory, Held};
+use super::kept::Kept;
 use super::live::Live;
 use crate::core::{Core, Decision, Key, Repeat};
 use crate::{Error, ErrorKind, api};
@@ -40,7 +41,12 @@ impl Directory {
         let class = terms.class.unwrap_or_else(|| class_of(&decision));
         match append(&log, stream, &decision, terms, class)? {
             Ok(receipt) => {
+                let erases = decision.erases();
                 live.accept(decision, terms.key, &receipt);
+                if erases {
+                    self.erased(held)?;
+                }
+                self.note(held);
                 Ok(receipt)
             }
             Err(cause) => {
@@ -93,6 +99,7 @@ impl Live {
             recovered: api::Recovered::default(),
             digest,
             read_only: None,
+            kept: Kept::default(),
         }
     }
 }

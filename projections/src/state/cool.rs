@@ -44,6 +44,11 @@ impl State {
         true
     }
 
+    /// From now on cold events are read from there.
+    pub fn reads_from(&mut self, source: Arc<dyn Source>) {
+        self.log.reads_from(source);
+    }
+
     /// This state, with all that an earlier one (of the same log) knows cooled, and what came since at hand.
     ///
     /// # Errors

@@ -168,6 +168,11 @@ impl Log {
         }
     }
 
+    /// Cold events are read from there.
+    pub(crate) fn reads_from(&mut self, source: Arc<dyn Source>) {
+        self.source = Some(source);
+    }
+
     /// Every event is at hand.
     pub(crate) fn is_whole(&self) -> bool {
         self.cold.is_empty()

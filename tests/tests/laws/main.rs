@@ -9,6 +9,7 @@ mod census;
 mod codec;
 mod cold;
 mod fold;
+mod kept;
 mod model;
 mod run;
 mod stability;

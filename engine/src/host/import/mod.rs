@@ -215,7 +215,7 @@ fn session_in(
         };
         let slot = dir.slot(&candidate)?;
         let mut held = slot.hold();
-        let verdict = match dir.live(&mut held) {
+        let verdict = match dir.whole(&mut held) {
             Ok(live) => compare::compare(&live.core.state, &events),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return begin(dir, &mut held, &candidate, events, best, heard);
@@ -274,7 +274,7 @@ fn begin(
         ..api::Fork::default()
     };
     super::fork::under(dir, held, &fork)?;
-    let verdict = compare::compare(&dir.live(held)?.core.state, &events);
+    let verdict = compare::compare(&dir.whole(held)?.core.state, &events);
     let Verdict::Grown(known) = verdict else {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -310,10 +310,10 @@ fn grow(
             break;
         }
         let count = batch.len();
-        let decision =
-            dir.live(held)?
-                .core
-                .handle(Millis(0), Input::Import(batch), &mut dir.salts())?;
+        let decision = dir.ask(held, |live| {
+            let input = Input::Import(batch.clone());
+            live.core.handle(Millis(0), input, &mut dir.salts())
+        })?;
         misfits.extend(decision.misplaced.iter().map(|misplaced| Misplaced {
             index: place.saturating_add(misplaced.index),
             ..misplaced.clone()
