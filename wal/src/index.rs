@@ -39,6 +39,8 @@ pub(crate) struct Index {
     pub(crate) holes: BTreeMap<u64, Vec<Hole>>,
     /// Streams that were forgotten, some of which may have begun again.
     pub(crate) forgotten: BTreeMap<StreamId, Gone>,
+    /// Records whose seq an earlier one has already; the first of each row.
+    pub(crate) doubled: Vec<(StreamId, u64)>,
     /// Streams that are being forgotten: nothing more is admitted to them.
     pub(crate) leaving: HashSet<StreamId>,
 }
@@ -154,20 +156,21 @@ impl Index {
         if !parts.holes.is_empty() {
             self.holes.insert(segment, parts.holes);
         }
+        self.doubled.append(&mut parts.doubled);
         for (id, part) in parts.streams {
             let stream = self
                 .streams
                 .entry(id)
                 .or_insert_with(|| Stream::starting(part.first));
             let known = stream.stretches.last().map(|stretch| stretch.run.next());
-            // A run that begins below what is there already is a contradiction; what came first stands.
-            let runs = part
-                .runs
-                .into_iter()
-                .filter(|run| known.is_none_or(|known| run.first >= known));
-            stream
-                .stretches
-                .extend(runs.map(|run| Stretch { segment, run }));
+            for run in part.runs {
+                // A run that begins below what is there already is a contradiction; what came first stands.
+                if known.is_some_and(|known| run.first < known) {
+                    self.doubled.push((id, run.first));
+                } else {
+                    stream.stretches.push(Stretch { segment, run });
+                }
+            }
             if part.head >= stream.head && part.digest != RecordDigest::ROOT {
                 (stream.digest, stream.time) = (part.digest, part.time);
             }

@@ -80,6 +80,9 @@ pub struct Recovered {
     pub cut: Option<Cut>,
     /// What is damaged; the same at every open.
     pub damaged: Vec<Damage>,
+    /// Records whose seq an earlier record of their stream has already, the first of each row: two hands wrote. The earlier
+    /// ones count.
+    pub doubled: Vec<(StreamId, u64)>,
     /// Why what is derived from the segments was built again, if it was.
     pub rebuilt: Option<String>,
     /// Records that damage took from the segments and that the store still serves; they are in `damaged` all the same.

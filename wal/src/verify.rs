@@ -43,6 +43,8 @@ pub struct Verification {
     pub damaged: Vec<Damage>,
     /// Records whose body is not the one that their digest was made over, or that do not follow the record before them.
     pub unchained: Vec<(StreamId, u64)>,
+    /// Records whose seq an earlier record of their stream has already, the first of each row. The earlier ones count.
+    pub doubled: Vec<(StreamId, u64)>,
     /// Contents that cannot be read.
     pub lost: Vec<ContentAt>,
     /// Contents that were erased.
@@ -90,6 +92,7 @@ pub(crate) fn verify(
             .chain(findings.recovered.cut)
             .collect(),
         damaged: findings.recovered.damaged,
+        doubled: findings.recovered.doubled,
         ..Verification::default()
     };
     let scanned = Arc::new(Scanned {

@@ -35,7 +35,7 @@ fn closed(count: u64) -> (SimulatedDisk, Vec<Record>) {
 #[test]
 fn any_flipped_byte_is_noticed_and_costs_only_what_it_touches() {
     let (disk, all) = closed(14);
-    let mut noticed = 0;
+    let (mut noticed, mut flips) = (0, 0);
     for name in segments(&disk) {
         let bytes = disk.bytes(&name).unwrap();
         for at in 0..bytes.len() {
@@ -43,10 +43,15 @@ fn any_flipped_byte_is_noticed_and_costs_only_what_it_touches() {
             flipped[at] ^= 0x10;
             let broken = disk.crashed(Survival::Kept);
             broken.put(&name, flipped);
+            flips += 1;
             noticed += check(&broken, &all, &format!("{name} at {at}"));
         }
     }
-    assert!(noticed > 1000);
+    println!(
+        "bytes flipped in segments: flips={flips} found={noticed} harmless={}",
+        flips - noticed
+    );
+    assert!(noticed > 1000 && flips > 2_000);
 }
 
 fn check(broken: &SimulatedDisk, all: &[Record], context: &str) -> u64 {
@@ -259,4 +264,65 @@ fn tags_are_handed_back() {
     );
     key[0] = 99;
     assert_eq!(wal.find_tag(stream(1), key).unwrap(), None);
+}
+
+/// Two hands that wrote on from one state, and their segments in one directory: a fork that is told of, not a dead log.
+#[test]
+fn a_seq_that_stands_twice_is_a_reported_fork() {
+    let (disk, _) = closed(20);
+    let other = disk.crashed(Survival::Kept);
+    for (disk, more, beside) in [(&disk, 6, 0), (&other, 40, 1)] {
+        let (wal, _) = open(disk);
+        for seq in 10..10 + more {
+            append(&wal, stream(1), seq, 1);
+            // What one of them writes besides moves its positions into later segments.
+            (0..beside).for_each(|_| append(&wal, stream(2), seq, 1));
+        }
+        wal.close().unwrap();
+    }
+    let ours = segments(&disk);
+    let theirs = segments(&other);
+    let next = &theirs[ours.len()];
+    disk.put(next, other.bytes(next).unwrap());
+    let before = seqs(&open(&disk.crashed(Survival::Kept)).0, stream(2));
+    let (wal, recovered) = open(&disk);
+    let first = recovered.doubled.first().copied();
+    assert!(
+        first.is_some_and(|(id, seq)| id == stream(1) && (10..16).contains(&seq)),
+        "{recovered:?}"
+    );
+    assert_eq!(recovered.state, State::Damaged, "{recovered:?}");
+    let verification = wal.verify().unwrap();
+    assert_eq!(verification.doubled, recovered.doubled);
+    assert_eq!(verification.state, State::Damaged);
+    // Everything that stood first is read, and the log goes on behind the last position of both.
+    assert!(seqs(&wal, stream(1)).starts_with(&(0..16).collect::<Vec<_>>()));
+    assert_eq!(seqs(&wal, stream(2)), before);
+    let head = wal.heads(stream(1)).unwrap().accepted;
+    append(&wal, stream(1), head + 1, 1);
+}
+
+/// A segment of another directory in the first one's place must not make the whole log unreadable.
+#[test]
+fn a_foreign_segment_does_not_bring_its_key() {
+    let (disk, all) = closed(40);
+    let (other, _) = closed(40);
+    let names = segments(&disk);
+    let key = open(&disk.crashed(Survival::Kept)).0.key();
+    disk.put(&names[0], other.bytes(&names[0]).unwrap());
+    for lost_key in [false, true] {
+        let struck = disk.crashed(Survival::Kept);
+        if lost_key {
+            struck.put("key", vec![9; 32]);
+        }
+        let (wal, recovered) = open(&struck);
+        assert_eq!(wal.key(), key);
+        assert_eq!(recovered.state, State::Damaged);
+        let rest = all
+            .iter()
+            .filter(|record| record.place.unwrap().segment > 0)
+            .count();
+        let there = seqs(&wal, stream(1)).len() + seqs(&wal, stream(2)).len();
+        assert_eq!(there, rest);
+    }
 }

@@ -102,11 +102,16 @@ fn problems(found: &Verification) -> impl Iterator<Item = String> + '_ {
         .unchained
         .iter()
         .map(|(stream, seq)| format!("the chain does not hold; stream={stream} seq={seq}"));
+    let doubled = found.doubled.iter().map(|(stream, seq)| {
+        format!(
+            "a position was given twice, the first record there counts; stream={stream} seq={seq}"
+        )
+    });
     let lost = found.lost.iter().map(|content| {
         format!(
             "a content is lost; stream={} seq={} index={}",
             content.stream, content.seq, content.index
         )
     });
-    unowned.chain(unchained).chain(lost)
+    unowned.chain(unchained).chain(doubled).chain(lost)
 }

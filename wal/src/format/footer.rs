@@ -50,6 +50,8 @@ pub(crate) struct Hole {
 pub(crate) struct Parts {
     pub(crate) streams: BTreeMap<StreamId, Part>,
     pub(crate) holes: Vec<Hole>,
+    /// Records whose seq an earlier one has already: two hands wrote. Only a scan sees them, a footer does not list them.
+    pub(crate) doubled: Vec<(StreamId, u64)>,
 }
 
 impl Parts {
@@ -61,7 +63,9 @@ impl Parts {
             .entry(head.stream)
             .or_insert_with(|| Part::of(head));
         if !part.runs.is_empty() && head.seq <= part.head {
-            return; // a seq is never given twice: what was read first stands
+            // A seq is never given twice: what was read first stands.
+            self.doubled.push((head.stream, head.seq));
+            return;
         }
         match part.runs.last_mut() {
             Some(run) if run.next() == head.seq => run.offsets.push(at),

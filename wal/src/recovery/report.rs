@@ -124,6 +124,14 @@ impl Findings {
         };
         let damaged = self.recovered.damaged.iter().map(Damage::state);
         let damaged = damaged.max().unwrap_or_default();
+        self.index.doubled.sort_unstable();
+        self.index.doubled.dedup();
+        self.recovered.doubled.clone_from(&self.index.doubled);
+        let damaged = if self.index.doubled.is_empty() {
+            damaged
+        } else {
+            State::Damaged
+        };
         self.recovered.state = self.recovered.state.max(torn).max(damaged);
     }
 }
