@@ -54,8 +54,10 @@ fn promises(
     opened: usize,
     later: Vec<(usize, IssuedBatch)>,
 ) -> Vec<(usize, Facts)> {
+    // Before it has shown anything, a torn group may still be there in part, or whole, or not.
+    let mut promises = vec![(0, facts.clone())];
     let mut model = facts.clone();
-    // From here on nothing else can appear: what the first crash took is not issued again.
+    // From then on nothing else can appear: what the first crash took is not issued again.
     model.batches.retain(|batch| is_shown(batch, shown));
     model
         .batches
@@ -65,7 +67,6 @@ fn promises(
     model
         .batches
         .extend(later.iter().map(|(_, batch)| batch.clone()));
-    let mut promises = vec![(0, model.clone())];
     let heads = shown
         .iter()
         .filter_map(|(id, records)| Some((0, *id, records.last()?.seq)));
