@@ -238,3 +238,25 @@ fn another_history_is_told_from_a_shorter_one() {
         Standing::Holds
     );
 }
+
+#[test]
+fn a_session_that_was_pruned_is_not_taken_for_a_lost_one() {
+    let fixture = Fixture::new();
+    let session = fixture.chat();
+    let engine = session.engine().clone();
+    let known = engine.heads(&api::Heads::default()).unwrap().heads;
+    drop(session);
+    let ask = api::Prune {
+        sessions: Some(vec!["s".into()]),
+        ..api::Prune::default()
+    };
+    engine.prune(&ask).unwrap();
+    let check = |engine: &Engine| {
+        let verified = against(engine, &known);
+        assert_eq!(standing(&verified, "s"), Standing::Pruned);
+        assert_eq!(verified.state, api::State::Clean);
+    };
+    check(&engine);
+    engine.close().unwrap();
+    check(&fixture.engine());
+}
