@@ -201,7 +201,7 @@ fn write() -> (SimulatedDisk, All) {
         if step == 24 {
             // The blows meet both kinds of segments.
             let compressed = wal.compress_now().expect("a good disk takes it");
-            assert!(compressed > 3, "compressed={compressed}");
+            assert!(compressed > 0, "some are sealed by then");
         }
     }
     let erased = ContentAt {
