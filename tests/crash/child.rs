@@ -58,8 +58,17 @@ impl Rpc {
         Ok(self.last)
     }
 
-    /// The next answer: its id and its envelope.
+    /// The next answer: its id and its envelope; notifications are passed over.
     pub(crate) fn answer(&mut self) -> Outcome<(u64, Value)> {
+        loop {
+            let (id, line) = self.line()?;
+            if line.get("method").is_none() {
+                return Ok((id, line));
+            }
+        }
+    }
+
+    fn line(&mut self) -> Outcome<(u64, Value)> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line).trying("read an answer")?;
         if read == 0 || !line.ends_with('\n') {

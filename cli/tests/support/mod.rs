@@ -123,10 +123,15 @@ impl Rpc {
         self.send(line.to_string().as_bytes()).then_some(self.last)
     }
 
-    /// The next answer, if one comes in time.
+    /// The next answer, if one comes in time; notifications are passed over.
     pub(crate) fn answer(&mut self, wait: Duration) -> Option<Value> {
-        let line = self.answers.recv_timeout(wait).ok()?;
-        serde_json::from_str(&line).ok()
+        loop {
+            let line = self.answers.recv_timeout(wait).ok()?;
+            let line: Value = serde_json::from_str(&line).ok()?;
+            if line.get("method").is_none() {
+                return Some(line);
+            }
+        }
     }
 
     /// A request and its answer: the whole envelope.
