@@ -359,7 +359,6 @@ fn an_export_writes_over_nothing_of_the_directory() {
     assert!(ok(&data, &["verify"]).contains("clean"));
 }
 
-#[ignore = "the log does not forget yet"]
 #[test]
 fn a_prune_says_what_goes_before_it_does_it() {
     let scratch = imported();

@@ -164,6 +164,21 @@ fn read(
             "bytes changed in a way that no disk does: hold the directory against heads kept elsewhere (`recount verify --against`)",
         );
     }
+    for (stream, seq) in &found.doubled {
+        let ailment = api::Ailment {
+            what: "a position was given a second time by another writer; what came first counts"
+                .to_owned(),
+            session: Some(names.get(*stream)),
+            first: Some(*seq),
+            last: Some(*seq),
+            ..api::Ailment::default()
+        };
+        problem(
+            diagnosis,
+            ailment,
+            "two processes wrote without knowing of each other, or two copies of the directory were mixed: keep a copy, and read the other history from it",
+        );
+    }
     for content in &found.lost {
         let ailment = api::Ailment {
             session: Some(names.get(content.stream)),

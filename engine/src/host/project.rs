@@ -14,6 +14,7 @@ use recount_wal::StreamId;
 use serde_json::value::{RawValue, to_raw_value};
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How an answer is written.
 #[derive(Clone, Debug)]
@@ -195,17 +196,27 @@ fn file(
     Ok(path.to_string_lossy().into_owned())
 }
 
-/// Writes a file that only its owner reads; it is there whole or not at all.
+/// Writes a file that only its owner reads; it is there whole or not at all, whoever else writes it at the same time.
 pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    static WRITERS: AtomicU64 = AtomicU64::new(0);
+    let own = WRITERS.fetch_add(1, Ordering::Relaxed);
     let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".part");
+    unfinished.push(format!(".{}-{own}.part", std::process::id()));
+    let unfinished = Path::new(&unfinished);
+    let written = write_new(unfinished, bytes).and_then(|()| std::fs::rename(unfinished, path));
+    if written.is_err() {
+        // What is left of it is of no use, and the error of writing says more than one of removing.
+        let _ = std::fs::remove_file(unfinished);
+    }
+    Ok(written?)
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&unfinished)?;
+    let mut file = options.open(path)?;
     file.write_all(bytes)?;
-    file.sync_data()?;
-    std::fs::rename(&unfinished, path)?;
-    Ok(())
+    file.sync_data()
 }

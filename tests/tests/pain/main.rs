@@ -6,8 +6,10 @@
 
 mod cache;
 mod desk;
+mod disk;
 mod events;
 mod folds;
+mod order;
 mod pairs;
 mod resume;
 mod shape;
