@@ -529,17 +529,14 @@ fn pain_75_the_doctor_finds_the_corrupt_ones() {
     assert_eq!(found, hurt);
     let desk = Desk::new();
     for path in &hurt {
-        assert!(
-            doctor::examine(path).damaged.len() == 1,
-            "{}",
-            path.display()
-        );
+        let places = doctor::examine(path).damaged.len();
+        assert!(places > 0, "{}", path.display());
         let import = api::Import {
             path: path.to_string_lossy().into_owned(),
             ..Default::default()
         };
         let imported = desk.engine().import(&import).unwrap();
-        assert_eq!(imported.damaged.len(), 1);
+        assert_eq!(imported.damaged.len(), places, "an import says the same");
         let said = said(
             &desk
                 .engine()
