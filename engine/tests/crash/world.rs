@@ -16,6 +16,8 @@ pub(crate) fn open(disk: &SimulatedDisk) -> Result<Engine, recount::Error> {
         clock: Clock::Own(Arc::new(move || ticks.fetch_add(1_000, Ordering::Relaxed))),
         chance: Chance::Seeded(3),
         segment_bytes: Some(6_000),
+        // State checkpoints are written all the time, so that crashes meet them.
+        checkpoint_every: Some(3),
         ..Options::default()
     };
     Engine::open("/nowhere", options)
