@@ -49,7 +49,9 @@ fn forty_threads_on_one_session_lose_nothing_and_conflicts_are_right() {
         for number in 0..EACH {
             loop {
                 // Half of them insist on the head that they saw.
-                let expect = (thread % 2 == 0).then(|| session.status().unwrap().head);
+                let expect = thread
+                    .is_multiple_of(2)
+                    .then(|| session.status().unwrap().head);
                 let ask = api::Append {
                     events: vec![RawValue::from_string(says(&text(thread, number))).unwrap()],
                     expect,

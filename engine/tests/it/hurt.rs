@@ -2,6 +2,8 @@
 //!
 //! - `RECOUNT_FLIPS` says how many bytes are flipped (default 60); the figures are printed with `--nocapture`.
 
+#![allow(clippy::panic, reason = "a test stops at the first surprise")]
+
 use crate::common::{CHAT, Fixture, answers, says};
 use recount::{Chance, Engine, Options, api};
 use std::collections::BTreeMap;
