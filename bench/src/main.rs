@@ -6,6 +6,7 @@
 mod after_kill;
 mod append;
 mod measure;
+mod open;
 mod peers;
 mod project;
 mod session;
@@ -35,6 +36,9 @@ fn main() -> Result<(), Failure> {
     let named = |name: &str| arguments.iter().any(|argument| argument == name);
     let quick = named("--quick");
     let bytes = if quick { 8 << 20 } else { 1 << 30 };
+    if named("open") {
+        return open::run(lengths(quick), 9);
+    }
     if named("after-kill") {
         return after_kill::run(bytes);
     }
@@ -53,7 +57,13 @@ fn main() -> Result<(), Failure> {
     };
     append::run(size)?;
     project::run(size)?;
+    open::run(lengths(quick), size.rounds.min(9))?;
     after_kill::run(bytes)
+}
+
+/// How long the sessions are that are opened.
+const fn lengths(quick: bool) -> &'static [usize] {
+    if quick { &[1_000] } else { &[10_000, 100_000] }
 }
 
 #[cfg(test)]

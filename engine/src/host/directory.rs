@@ -275,7 +275,6 @@ impl Directory {
         if let Some(live) = held.live() {
             live.kept = super::kept::Kept::default();
         }
-        self.states.finish();
         self.states.remove(stream).map_err(|cause| {
             Error::new(
                 ErrorKind::Io,

@@ -120,6 +120,10 @@ fn session(dir: &Directory, log: &Wal, name: &str, id: StreamId) -> Result<api::
         Ok(())
     })?;
     check.prompts();
+    if dir.checkpoint_differs(log, id, head)? {
+        check.tell("the state checkpoint says something else than the log; it is taken away, the log stands".to_owned());
+        dir.states.remove(id)?;
+    }
     Ok(check.done())
 }
 

@@ -154,7 +154,7 @@ fn play(desks: &mut [Desk], seed: u64, program: &[Op]) -> Host {
 
 fn hand(desks: &[Desk], host: &mut Host, given: &Given) {
     let before = host.log.len() as u64;
-    let answer = alike(desks, host, |desk| {
+    alike(desks, host, |desk| {
         format!("{} to {}", desk.hand(given), given.raw)
     });
     // Asked of all: what is rendered is at hand afterwards.
@@ -187,6 +187,7 @@ proptest! {
             desk.again();
         }
         alike(&desks, &host, Desk::says);
+        alike(&desks, &host, |desk| words(desk.session.verify()));
         for seq in (0..=head).step_by(5) {
             alike(&desks, &host, |desk| desk.explains(api::At::Seq(seq)));
         }

@@ -5,6 +5,8 @@
 //! - A session is cooled up to a position some way back, so that what is near stays at hand; what looks further back folds the log
 //!   once and asks again.
 
+#[cfg(test)]
+mod example;
 mod file;
 mod mark;
 mod read;

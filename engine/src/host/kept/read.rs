@@ -89,6 +89,21 @@ impl Directory {
         read.is_ok() && same
     }
 
+    /// There is a checkpoint that fits the log and says something else than the fold of it does.
+    pub(in crate::host) fn checkpoint_differs(
+        &self,
+        log: &Wal,
+        stream: StreamId,
+        head: u64,
+    ) -> Result<bool, Error> {
+        let there = self.states.read(stream);
+        let Some((place, body)) = there.filter(|(place, _)| self.fits(log, place, head)) else {
+            return Ok(false);
+        };
+        let fold = self.fold(log, stream, place.seq)?;
+        Ok(fold.state.freeze().as_ref() != Some(&body.frozen))
+    }
+
     /// Reads single events, those near each other at once.
     fn events(
         &self,

@@ -97,6 +97,8 @@ impl Writer {
     /// # Errors
     /// The disk refuses.
     pub(crate) fn remove(&self, stream: StreamId) -> io::Result<()> {
+        // What waits would be there again afterwards.
+        self.finish();
         let _turn = lock(&self.desk.turn);
         for name in [name(stream), format!("{}.new", name(stream))] {
             match self.desk.disk.remove(&name) {

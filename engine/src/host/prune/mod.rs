@@ -233,11 +233,11 @@ fn forget(
 
 /// Takes away what was made from a session: its state checkpoint, its prompts that were written to files.
 fn derived(dir: &Directory, stream: StreamId) {
+    // Both are made again, or are of no use: what cannot be removed is told of by the doctor.
+    let _ = dir.states.remove(stream);
     if dir.options.disk.is_some() {
         return;
     }
-    // Both are made again, or are of no use: what cannot be removed is told of by the doctor.
-    let _ = std::fs::remove_file(dir.path.join("states").join(format!("{stream}.state")));
     let _ = std::fs::remove_dir_all(dir.path.join("out").join(stream.to_string()));
 }
 
