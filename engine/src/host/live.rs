@@ -21,7 +21,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// About how many bytes it takes: measured, an event that is at hand takes about 2.4 kB, a cold one about 0.4 kB.
+    /// About how many bytes it takes: an event that is at hand is taken for 2.4 kB, a cold one for 0.4 kB (its entries in
+    /// the maps of the timeline and the ledger; estimated, not measured).
     pub(crate) fn weight(&self) -> u64 {
         let cold = self.core.state.cold();
         let warm = self.core.next().0.saturating_sub(cold);
