@@ -89,7 +89,7 @@ impl Directory {
     fn load(&self, name: &str, stream: StreamId) -> Result<Live, Error> {
         let log = self.log()?;
         let heads = log.heads(stream).ok_or_else(|| no_session(name))?;
-        if let Some(live) = self.from_kept(&log, stream, heads.accepted) {
+        if let Some(live) = self.open_kept(&log, stream, heads.accepted) {
             return Ok(live);
         }
         let fold = self.fold(&log, stream, heads.accepted)?;

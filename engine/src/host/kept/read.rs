@@ -28,7 +28,7 @@ impl Directory {
     }
 
     /// A session from its checkpoint and what came after it; none when there is no checkpoint that fits the log.
-    pub(in crate::host) fn from_kept(
+    pub(in crate::host) fn open_kept(
         &self,
         log: &Wal,
         stream: StreamId,
