@@ -172,8 +172,11 @@ fn questioned(cooled: &State, whole: &State, run: &Run, ops: &[Op], tally: &Tall
     }
 }
 
+/// An event as it was admitted, and the bodies of the prompts after it.
+type Taken = (Event, Vec<Option<Vec<u8>>>);
+
 /// What a state admits the event as, and what it shows then; or its refusal with the suggestion.
-fn took(state: &State, event: Event) -> Result<(Event, Vec<Option<Vec<u8>>>), Misfit> {
+fn took(state: &State, event: Event) -> Result<Taken, Misfit> {
     let admitted = state.admit(event)?;
     let event = admitted.event().clone();
     let mut after = state.clone();
