@@ -215,6 +215,8 @@ impl Fold {
         {
             self.state = state;
         }
+        // A state of the parent is none of the fork's.
+        self.kept = Kept::default();
     }
 
     /// Positions before this one that were not read are gaps.

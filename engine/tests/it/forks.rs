@@ -1,7 +1,7 @@
 //! Forks: they inherit, and are independent.
 
 use crate::common::{Fixture, answers, body, digest, says};
-use recount::{ErrorKind, api};
+use recount::{Engine, ErrorKind, Options, api};
 
 #[test]
 fn what_the_parent_does_afterwards_does_not_touch_a_fork() {
@@ -127,4 +127,39 @@ fn forks_may_be_deep() {
         })
         .unwrap();
     assert_eq!(deepest.join().unwrap(), (before, api::State::Clean));
+}
+
+#[test]
+fn a_fork_that_is_folded_from_the_log_is_cooled_as_a_fork() {
+    for every in 2..12 {
+        let fixture = Fixture::new();
+        let engine = || {
+            let options = Options {
+                checkpoint_every: Some(every),
+                ..Options::default()
+            };
+            Engine::open(fixture.path(), options).unwrap()
+        };
+        let first = engine();
+        let parent = first.create("s", Some("claude-opus-4-5".into())).unwrap();
+        parent.append(crate::common::CHAT).unwrap();
+        for turn in 0..3 {
+            parent
+                .append(&[&answers("a"), &says(&turn.to_string())])
+                .unwrap();
+            parent.prepare(api::Prepare::default()).unwrap();
+        }
+        parent.fork("f", api::At::Head).unwrap();
+        first.close().unwrap();
+        for turn in 0..4 {
+            let engine = engine();
+            let fork = engine.session("f").unwrap();
+            fork.append(&[&answers("b"), &says(&turn.to_string())])
+                .unwrap();
+            fork.prepare(api::Prepare::default()).unwrap();
+            let verified = fork.verify().unwrap();
+            assert!(verified.problems.is_empty(), "every={every} {verified:?}");
+            engine.close().unwrap();
+        }
+    }
 }

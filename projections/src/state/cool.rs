@@ -52,10 +52,10 @@ impl State {
     /// This state, with all that an earlier one (of the same log) knows cooled, and what came since at hand.
     ///
     /// # Errors
-    /// What came since looks further back, or one of the two cannot be cooled.
+    /// What came since looks further back, the earlier one is a parent's, or one of the two cannot be cooled.
     pub fn cooled_to(&self, earlier: &Self, source: Arc<dyn Source>) -> Result<Self, Misfit> {
         let mut cooled = earlier.clone();
-        if !self.can_cool() || !cooled.cool(source) {
+        if cooled.origin != self.origin || !self.can_cool() || !cooled.cool(source) {
             return Err(Misfit::cold());
         }
         while cooled.next < self.next {

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panics")]
 
 mod cache;
+mod checker;
 mod desk;
 mod disk;
 mod events;
