@@ -2,12 +2,12 @@
 
 use crate::desk::Desk;
 use recount::disk::{Fault, Operation, SimulatedDisk, Survival};
-use recount::{Chance, Clock, Engine, ErrorKind, Options, Session, api, doctor, evidence};
+use recount::{Chance, Clock, Engine, ErrorKind, Options, Session, api, evidence};
 use recount_transcripts::archive;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
