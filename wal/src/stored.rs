@@ -40,7 +40,10 @@ impl Follower for ToStore {
 /// The key-derivation context of a directory's identity in its store; part of the store's format.
 pub(crate) const IDENTITY: &str = "recount wal 2026-11-29 store identity v1";
 
-/// Starts the store of an open log, waits a while for its comparison, and adds to the report what that found.
+/// Up to so many bytes of segments a comparison with the store takes moments, and is waited for.
+const SOON: u64 = 64 << 20;
+
+/// Starts the store of an open log, waits for its comparison if that is short, and adds to the report what that found.
 pub(crate) fn start(
     shared: &Arc<Shared>,
     directory: &Path,
@@ -55,7 +58,10 @@ pub(crate) fn start(
     shared.follow(Arc::new(ToStore(Arc::clone(&log))));
     // Nobody appends before it is known which positions were given to records that are lost now.
     log.wait_weighed(evidence);
-    log.wait_compared(wait);
+    // A long comparison goes on behind; reads go to the segments meanwhile.
+    if shared.counters.stats(0).bytes <= SOON {
+        log.wait_compared(wait);
+    }
     let lost = shared.proven().clone();
     report(&log, lost, recovered);
     log

@@ -160,24 +160,22 @@ impl Directory {
         check_name(name)?;
         let mut slots = lock(&self.slots);
         let used = self.clock.fetch_add(1, Ordering::Relaxed);
-        if let Some(slot) = slots.get(name) {
-            slot.used.store(used, Ordering::Relaxed);
-            return Ok(Arc::clone(slot));
-        }
-        let gone = if slots.len() >= HELD || weight(&slots) >= WEIGHT {
+        let slot = slots.entry(name.to_owned()).or_insert_with(|| {
+            Arc::new(Slot {
+                name: name.to_owned(),
+                stream: self.stream(name),
+                live: Mutex::default(),
+                used: AtomicU64::new(used),
+                weight: AtomicU64::new(0),
+            })
+        });
+        slot.used.store(used, Ordering::Relaxed);
+        let slot = Arc::clone(slot);
+        let gone = if slots.len() > HELD || weight(&slots) > WEIGHT {
             drop_idle(&mut slots)
         } else {
             Vec::new()
         };
-        let slot = Slot {
-            name: name.to_owned(),
-            stream: self.stream(name),
-            live: Mutex::default(),
-            used: AtomicU64::new(used),
-            weight: AtomicU64::new(0),
-        };
-        let slot = Arc::new(slot);
-        slots.insert(name.to_owned(), Arc::clone(&slot));
         drop(slots);
         self.let_go(&gone);
         Ok(slot)
@@ -293,7 +291,7 @@ impl Drop for Directory {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        let weight = self.guard.as_ref().map_or(0, Live::weight);
+        let weight = self.guard.as_mut().map_or(0, Live::weigh);
         self.slot.weight.store(weight, Ordering::Relaxed);
     }
 }
@@ -306,27 +304,32 @@ fn weight(slots: &HashMap<String, Arc<Slot>>) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// Drops the older half of the sessions that nobody uses and that hold nothing which the log does not have; answers them.
+/// Drops sessions that nobody uses and that hold nothing which the log does not have, those that were used longest ago first,
+/// until a quarter of what may be held is free; answers them.
 fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>) -> Vec<Arc<Slot>> {
-    let mut ages: Vec<u64> = slots
-        .values()
-        .map(|slot| slot.used.load(Ordering::Relaxed))
-        .collect();
-    ages.sort_unstable();
-    let middle = ages.get(ages.len() / 2).copied().unwrap_or(u64::MAX);
+    let mut oldest: Vec<Arc<Slot>> = slots.values().map(Arc::clone).collect();
+    oldest.sort_by_key(|slot| slot.used.load(Ordering::Relaxed));
     let mut gone = Vec::new();
-    slots.retain(|_, slot| {
-        let idle = Arc::strong_count(slot) == 1 && slot.used.load(Ordering::Relaxed) <= middle;
-        let stays = !idle
-            || slot
-                .hold()
-                .live()
-                .is_some_and(|live| !live.core.drafts.is_empty());
-        if !stays {
-            gone.push(Arc::clone(slot));
+    let mut held = weight(slots);
+    for slot in oldest {
+        if held <= WEIGHT / 4 * 3 && slots.len() <= HELD / 4 * 3 {
+            break;
         }
-        stays
-    });
+        // The map has one, this list the other: nobody works with it.
+        if Arc::strong_count(&slot) > 2 {
+            continue;
+        }
+        let drafts = slot
+            .hold()
+            .live()
+            .is_some_and(|live| !live.core.drafts.is_empty());
+        if drafts {
+            continue;
+        }
+        held = held.saturating_sub(slot.weight.load(Ordering::Relaxed));
+        slots.remove(&slot.name);
+        gone.push(slot);
+    }
     gone
 }
 

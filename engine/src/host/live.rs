@@ -3,6 +3,7 @@
 use super::kept::Kept;
 use crate::api;
 use crate::core::Core;
+use recount_events::Seq;
 use recount_wal::RecordDigest;
 
 /// A session that was read from the log, or just made.
@@ -18,15 +19,45 @@ pub(crate) struct Live {
     pub(crate) read_only: Option<u64>,
     /// What is known of its checkpoints.
     pub(crate) kept: Kept,
+    /// What is known of the memory it takes.
+    pub(crate) weighed: Weighed,
 }
 
+/// What was last known of the bytes that a session holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weighed {
+    /// Positions before were counted.
+    next: u64,
+    /// So many of them were cold.
+    cold: u64,
+    /// Bytes of texts.
+    bytes: u64,
+}
+
+/// Bytes that one byte of text takes: it stands in its event and in its piece of the prompt, and both grow by doubling.
+const COPIES: u64 = 3;
+/// Bytes that an event takes beside its texts.
+const EVENT: u64 = 800;
+/// Bytes that a cold event takes: its entries in the maps of the timeline and the ledger.
+const COLD: u64 = 400;
+
 impl Live {
-    /// About how many bytes it takes: an event that is at hand is taken for 2.4 kB, a cold one for 0.4 kB (its entries in
-    /// the maps of the timeline and the ledger; estimated, not measured).
-    pub(crate) fn weight(&self) -> u64 {
-        let cold = self.core.state.cold();
-        let warm = self.core.next().0.saturating_sub(cold);
-        warm.saturating_mul(2_400)
-            .saturating_add(cold.saturating_mul(400))
+    /// About how many bytes it takes. Costs as much as there is new.
+    pub(crate) fn weigh(&mut self) -> u64 {
+        let state = &self.core.state;
+        let (next, cold) = (self.core.next().0, state.cold());
+        let known = self.weighed;
+        let bytes = if known.cold == cold && known.next <= next {
+            let fresh = state.bytes_at_hand(Seq(known.next));
+            known.bytes.saturating_add(fresh)
+        } else {
+            state.bytes_at_hand(Seq(0))
+        };
+        self.weighed = Weighed { next, cold, bytes };
+        let warm = next.saturating_sub(cold);
+        bytes
+            .saturating_mul(COPIES)
+            .saturating_add(warm.saturating_mul(EVENT))
+            .saturating_add(cold.saturating_mul(COLD))
     }
 }

@@ -5,7 +5,7 @@
 
 use super::directory::{Directory, Held};
 use super::kept::Kept;
-use super::live::Live;
+use super::live::{Live, Weighed};
 use crate::core::{Core, Keys, Repeat, is_session_inject};
 use crate::{Error, ErrorKind, api};
 use recount_events::{BlockId, Body, Event, Found, Seq, Text};
@@ -101,6 +101,7 @@ impl Directory {
             digest: fold.digest,
             read_only: fold.read_only,
             kept: fold.kept,
+            weighed: Weighed::default(),
         };
         if live.since_kept() >= self.every() {
             self.keep(stream, &mut live);

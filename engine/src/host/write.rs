@@ -2,7 +2,7 @@
 
 use super::directory::{Directory, Held};
 use super::kept::Kept;
-use super::live::Live;
+use super::live::{Live, Weighed};
 use crate::core::{Core, Decision, Key, Repeat};
 use crate::{Error, ErrorKind, api};
 use recount_events::{Durability, EncodeError, Encoded, Event, Seq};
@@ -100,6 +100,7 @@ impl Live {
             digest,
             read_only: None,
             kept: Kept::default(),
+            weighed: Weighed::default(),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::log::{At, Log, Source, Stored};
 use super::{Applied, State};
-use crate::{Hull, Misfit, Timeline};
+use crate::{Hull, Logged, Misfit, Shown, Timeline};
 use alloc::{sync::Arc, vec::Vec};
 use recount_events::Seq;
 
@@ -42,6 +42,24 @@ impl State {
         };
         self.log = Log::cold(self.log.bones(self.next), base, source);
         true
+    }
+
+    /// Bytes of the texts of events at hand from a position on, and of everything that is shown where positions before it are cold.
+    #[must_use]
+    pub fn bytes_at_hand(&self, from: Seq) -> u64 {
+        let first = Seq(self.cold()).max(from);
+        let warm = (first.0..self.next.0).filter_map(|seq| match self.at(Seq(seq)) {
+            Some(At::Warm(step)) => step.logged.as_ref(),
+            _ => None,
+        });
+        let warm = warm
+            .map(|logged| bytes(logged))
+            .fold(0, u64::saturating_add);
+        if from.0 >= self.cold() {
+            return warm;
+        }
+        let shown = self.now.shown.values().map(shown_bytes);
+        shown.fold(warm, u64::saturating_add)
     }
 
     /// From now on cold events are read from there.
@@ -80,6 +98,27 @@ impl State {
         }
         let admitted = cooled.readmit(logged.event.clone())?;
         Ok(cooled.settle(admitted))
+    }
+}
+
+/// Bytes of an event's texts.
+fn bytes(logged: &Logged) -> u64 {
+    let texts = logged.event.texts().into_iter();
+    let sizes = texts.filter_map(|text| Some(text.bytes()?.len() as u64));
+    sizes.fold(0, u64::saturating_add)
+}
+
+fn shown_bytes(shown: &Shown) -> u64 {
+    match shown {
+        Shown::Unit(unit) => {
+            let parts = unit.parts.iter().map(|part| bytes(&part.logged));
+            let answers = unit.calls.iter().filter_map(|call| call.answer.as_ref());
+            let answers = answers.map(|answer| bytes(&answer.logged));
+            parts.chain(answers).fold(0, u64::saturating_add)
+        }
+        Shown::Said(said) => bytes(&said.logged),
+        Shown::Inject(logged) => bytes(logged),
+        Shown::Summary(summary) => summary.text.bytes().map_or(0, |text| text.len() as u64),
     }
 }
 

@@ -154,7 +154,7 @@ pub struct StoreOptions {
     pub idle: Duration,
     /// Bytes put between two flushes. 32 MiB.
     pub flush_bytes: usize,
-    /// How long opening waits for the comparison; it goes on behind after that. 2 s.
+    /// How long opening waits for the comparison where the segments are small; it goes on behind after that. 2 s.
     pub wait: Duration,
     /// How long opening waits to hear how far the store knows the streams to reach, so that no position that was lost is
     /// given again. One that does not open in that time is no evidence. 5 s.

@@ -3,7 +3,7 @@
 use super::{Kept, Mark, Place, Shelf};
 use crate::core::{Core, Keys};
 use crate::host::directory::{Directory, Held};
-use crate::host::live::Live;
+use crate::host::live::{Live, Weighed};
 use crate::host::load::{Fold, Read};
 use crate::host::stream;
 use crate::{Error, ErrorKind};
@@ -71,6 +71,7 @@ impl Directory {
             digest: fold.digest,
             read_only: fold.read_only,
             kept: fold.kept,
+            weighed: Weighed::default(),
         })
     }
 
