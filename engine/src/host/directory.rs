@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Sessions held in memory before idle ones are dropped.
 const HELD: usize = 512;
-/// Bytes that sessions take, by estimate, before idle ones are dropped.
+/// Bytes that sessions take, by estimate, before idle ones are dropped; the default.
 const WEIGHT: u64 = 256 << 20;
 /// The longest name of a session, in bytes.
 pub(crate) const NAME_BYTES: usize = 512;
@@ -171,8 +171,9 @@ impl Directory {
         });
         slot.used.store(used, Ordering::Relaxed);
         let slot = Arc::clone(slot);
-        let gone = if slots.len() > HELD || weight(&slots) > WEIGHT {
-            drop_idle(&mut slots)
+        let limit = self.options.memory_bytes.unwrap_or(WEIGHT);
+        let gone = if slots.len() > HELD || weight(&slots) > limit {
+            drop_idle(&mut slots, limit)
         } else {
             Vec::new()
         };
@@ -306,13 +307,13 @@ fn weight(slots: &HashMap<String, Arc<Slot>>) -> u64 {
 
 /// Drops sessions that nobody uses and that hold nothing which the log does not have, those that were used longest ago first,
 /// until a quarter of what may be held is free; answers them.
-fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>) -> Vec<Arc<Slot>> {
+fn drop_idle(slots: &mut HashMap<String, Arc<Slot>>, limit: u64) -> Vec<Arc<Slot>> {
     let mut oldest: Vec<Arc<Slot>> = slots.values().map(Arc::clone).collect();
     oldest.sort_by_key(|slot| slot.used.load(Ordering::Relaxed));
     let mut gone = Vec::new();
     let mut held = weight(slots);
     for slot in oldest {
-        if held <= WEIGHT / 4 * 3 && slots.len() <= HELD / 4 * 3 {
+        if held <= limit / 4 * 3 && slots.len() <= HELD / 4 * 3 {
             break;
         }
         // The map has one, this list the other: nobody works with it.

@@ -67,6 +67,8 @@ pub struct Options {
     pub segment_bytes: Option<u64>,
     /// Events after which an open session's state is written to its checkpoint and its history leaves memory; none: 2,048.
     pub checkpoint_every: Option<u64>,
+    /// Bytes that open sessions may take, by estimate, before those that were used longest ago leave memory; none: 256 MiB.
+    pub memory_bytes: Option<u64>,
     /// A disk in place of the directory's own, without a lock and without the event store: for tests of what happens when it fails.
     pub disk: Option<Arc<dyn recount_wal::disk::Disk>>,
     /// How the event store is kept; none: the log's own defaults.

@@ -260,3 +260,34 @@ fn a_session_that_was_pruned_is_not_taken_for_a_lost_one() {
     engine.close().unwrap();
     check(&fixture.engine());
 }
+
+#[test]
+fn sessions_leave_memory_when_they_take_more_than_they_may() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = || {
+        let options = recount::Options {
+            memory_bytes: Some(2_000_000),
+            ..recount::Options::default()
+        };
+        recount::Engine::open(folder.path(), options).unwrap()
+    };
+    let first = engine();
+    let names: Vec<String> = (0..20).map(|number| format!("s{number}")).collect();
+    // All of them are known before any is large: whoever holds a handle must not keep a session in memory.
+    let sessions: Vec<recount::Session> = names
+        .iter()
+        .map(|name| first.create(name, Some("claude-opus-4-5".into())).unwrap())
+        .collect();
+    let words = "some words ".repeat(10_000);
+    let mut digests = Vec::new();
+    for session in &sessions {
+        session.append(&[&crate::common::says(&words)]).unwrap();
+        digests.push(crate::common::digest(session));
+    }
+    // The words are 110 kB and stand about three times in memory: six sessions fill it.
+    let large = first.stats(&api::Stats::default()).unwrap().in_memory;
+    assert!((1..=8).contains(&large), "in_memory={large}");
+    for (session, before) in sessions.iter().zip(&digests) {
+        assert_eq!(&crate::common::digest(session), before);
+    }
+}
