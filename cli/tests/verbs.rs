@@ -391,6 +391,8 @@ fn a_prune_says_what_goes_before_it_does_it() {
             .code(),
         Some(2)
     );
+    let streamed = recount(&data, &["prune", "s", "--archive", "-", "--yes"]);
+    assert_eq!(streamed.status.code(), Some(3), "cannot be read back");
     let archive = scratch
         .path()
         .join("gone.archive")

@@ -4,9 +4,17 @@ use crate::args::{Cli, Prune};
 use crate::print::{Table, bytes, clean, count, dim, line, red, time, yellow};
 use crate::reach::Reach;
 use crate::{Answer, verbs};
-use recount::api;
+use recount::{Error, api};
+use std::path::Path;
 
 pub(crate) fn run(cli: &Cli, args: &Prune) -> crate::Outcome {
+    // An archive is read back before anything goes: standard output cannot be.
+    if args.archive.as_deref() == Some(Path::new("-")) {
+        let cause = Error::invalid("an archive cannot go to standard output: it is read back");
+        return Err(cause
+            .with_field("archive")
+            .with_next("name a file that is not there yet; `./-` if it is to be called so"));
+    }
     let archive = args
         .archive
         .as_deref()

@@ -171,6 +171,51 @@ fn a_rewritten_file_becomes_a_fork() {
     assert_eq!(engine.verify().unwrap().state, api::State::Clean);
 }
 
+#[test]
+fn a_recording_whose_name_is_taken_is_found_under_its_own() {
+    let (fixture, files) = (Fixture::new(), tempfile::tempdir().unwrap());
+    let engine = fixture.engine();
+    import(&engine, &write(files.path(), &recording()));
+    let later = |line: String| line.replace("T00:00:00", "T01:00:00");
+    let mut other: Vec<String> = recording().into_iter().map(later).collect();
+    let path = write(files.path(), &other);
+    let session = |done: api::Imported| {
+        (
+            done.sessions[0].state.clone(),
+            done.sessions[0].session.clone(),
+        )
+    };
+    assert_eq!(
+        session(import(&engine, &path)),
+        ("created".into(), "talk~2".into())
+    );
+    let names = |engine: &Engine| -> Vec<String> {
+        let listed = engine.list(&api::List::default()).unwrap();
+        listed
+            .sessions
+            .into_iter()
+            .map(|line| line.session)
+            .collect()
+    };
+    assert_eq!(names(&engine), ["talk~2", "talk"]);
+    let heads = engine.heads(&api::Heads::default()).unwrap();
+    assert_eq!(heads.heads.len(), 2);
+    assert_eq!(
+        session(import(&engine, &path)),
+        ("same".into(), "talk~2".into())
+    );
+    other.push(later(line("u3", "a2", "user", "bye")));
+    let path = write(files.path(), &other);
+    assert_eq!(
+        session(import(&engine, &path)),
+        ("grown".into(), "talk~2".into())
+    );
+    drop(engine);
+    let engine = fixture.engine();
+    assert_eq!(names(&engine), ["talk~2", "talk"]);
+    assert_eq!(engine.verify().unwrap().state, api::State::Clean);
+}
+
 fn exported(engine: &Engine, session: &str) -> String {
     engine
         .export(&api::Export {

@@ -4,7 +4,7 @@
 
 use super::shift::shift;
 use crate::core::admit_foreign;
-use recount_events::{Body, Event, Seq};
+use recount_events::{Body, Event, Seq, Text};
 use recount_projections::State;
 
 /// The part of a recording that a session holds.
@@ -35,8 +35,18 @@ pub(super) enum Verdict {
     Differs(Option<Seq>),
 }
 
-/// Compares a recording with a session.
-pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
+/// An event of a recording as the session of this name holds it: an opening says the name.
+pub(super) fn named(mut event: Event, name: &str) -> Event {
+    if let Body::Opened(opened) = &mut event.body
+        && opened.session.as_str() != Some(name)
+    {
+        opened.session = Text::plain(name);
+    }
+    event
+}
+
+/// Compares a recording with a session. A recording whose name was taken is opened under the session's own.
+pub(super) fn compare(session: &State, name: &str, recording: &[Event]) -> Verdict {
     let head = session.head().map_or(0, |head| head.0.saturating_add(1));
     let mut again = State::new();
     let mut known = Known::default();
@@ -57,7 +67,13 @@ pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
         let Some(event) = recording.get(known.count) else {
             return Verdict::Same;
         };
-        if takes(&mut again, known.shifted(event.clone()), logged) {
+        let event = match &logged.body {
+            Body::Opened(opened) if opened.session.as_str() == Some(name) => {
+                named(event.clone(), name)
+            }
+            _ => event.clone(),
+        };
+        if takes(&mut again, known.shifted(event), logged) {
             known.count = known.count.saturating_add(1);
         } else if broken_off(logged) {
             again.retake(logged.clone());

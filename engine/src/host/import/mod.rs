@@ -216,7 +216,7 @@ fn session_in(
         let slot = dir.slot(&candidate)?;
         let mut held = slot.hold();
         let verdict = match dir.whole(&mut held) {
-            Ok(live) => compare::compare(&live.core.state, &events),
+            Ok(live) => compare::compare(&live.core.state, &candidate, &events),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return begin(dir, &mut held, &candidate, events, best, heard);
             }
@@ -255,6 +255,11 @@ fn begin(
     heard: &mut dyn FnMut(u64),
 ) -> Result<(api::ImportedSession, Misfits), Error> {
     let Some((parent, at)) = from else {
+        // Who finds a session by its log wants its name there, also where the recording's own name was taken.
+        let events = events
+            .into_iter()
+            .map(|event| compare::named(event, name))
+            .collect();
         held.put(super::live::Live::fresh(
             crate::core::Core::default(),
             recount_wal::RecordDigest::ROOT,
@@ -274,7 +279,7 @@ fn begin(
         ..api::Fork::default()
     };
     super::fork::under(dir, held, &fork)?;
-    let verdict = compare::compare(&dir.whole(held)?.core.state, &events);
+    let verdict = compare::compare(&dir.whole(held)?.core.state, name, &events);
     let Verdict::Grown(known) = verdict else {
         return Err(Error::new(
             ErrorKind::Conflict,
