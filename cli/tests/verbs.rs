@@ -293,6 +293,13 @@ fn heads_kept_elsewhere_tell_a_cut_log_from_a_damaged_one() {
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("s: truncated: event"), "{said}");
     }
+    // A check that found something leaves the evidence as it was.
+    let output = recount(&data, &["verify", "--against", &heads, "--heads", &heads]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(&heads).expect("heads"), printed);
+    let other = elsewhere("other");
+    recount(&data, &["verify", "--heads", &other]);
+    assert_ne!(std::fs::read_to_string(&other).expect("heads"), printed);
     let output = recount(&data, &["verify", "--against", &segment.to_string_lossy()]);
     assert_eq!(output.status.code(), Some(3));
 }

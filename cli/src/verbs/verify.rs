@@ -2,9 +2,10 @@
 
 use crate::Answer;
 use crate::args::{Cli, Verify};
-use crate::print::{Progress, clean, count, exact, line, red, short, state, yellow};
+use crate::print::{Progress, clean, count, exact, failure, line, red, short, state, yellow};
 use crate::reach::Reach;
-use recount::{Error, api};
+use recount::{Error, ErrorKind, api};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
@@ -31,12 +32,24 @@ pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
         None => {
             let only_heads = args.heads.as_deref() == Some(Path::new("-"));
             let answer = whole(cli, &reach, against, only_heads)?;
-            if let Some(path) = &args.heads {
-                keep(cli, &reach, path)?;
+            match &args.heads {
+                // What was kept while all was whole is the evidence of what is missing now.
+                Some(path) if answer == Answer::No && path.is_file() => failure(&kept(), cli.json),
+                Some(path) => keep(cli, &reach, path)?,
+                None => {}
             }
             Ok(answer)
         }
     }
+}
+
+fn kept() -> Error {
+    Error::new(
+        ErrorKind::Damaged,
+        "the check found something: the heads that were kept before are not replaced",
+    )
+    .with_field("heads")
+    .with_next("hold the directory against them with --against, or name another file")
 }
 
 /// What the files say that sessions held.
@@ -61,7 +74,11 @@ fn keep(cli: &Cli, reach: &Reach, path: &Path) -> Result<(), Error> {
         exact(&text);
         return Ok(());
     }
-    std::fs::write(path, text)?;
+    replace(path, text.as_bytes()).map_err(|cause| {
+        Error::from(cause)
+            .with_field("heads")
+            .with_next("check the path, and the space on its disk")
+    })?;
     if !cli.json {
         line(&format!(
             "{} heads written to {}; keep them on another disk",
@@ -70,6 +87,25 @@ fn keep(cli: &Cli, reach: &Reach, path: &Path) -> Result<(), Error> {
         ));
     }
     Ok(())
+}
+
+/// Writes a file durably, whole or not at all: what it held before is evidence too. Pipes and the like are written to.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, bytes);
+    }
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".new");
+    let unfinished = Path::new(&unfinished);
+    let written = std::fs::File::create(unfinished)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(unfinished, path));
+    if written.is_err() {
+        // What is left of it is of no use, and the error of writing says more than one of removing.
+        let _ = std::fs::remove_file(unfinished);
+    }
+    written
 }
 
 /// The whole directory; in this process with a progress bar. With `only_heads` nothing else goes to standard output.
