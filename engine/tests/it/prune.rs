@@ -316,6 +316,65 @@ fn damage_of_others_is_refused_and_a_dry_run_says_so() {
     );
 }
 
+/// Wherever a byte is hurt: what a dry run says stands in the way is refused when it is meant, whosever segments it is in.
+#[test]
+fn what_a_dry_run_finds_damaged_is_refused() {
+    let fixture = Fixture::new();
+    let small = |path: &std::path::Path| {
+        let options = recount::Options {
+            segment_bytes: Some(4_096),
+            ..recount::Options::default()
+        };
+        Engine::open(path, options).unwrap()
+    };
+    let engine = small(fixture.path());
+    filled(&engine, &[("one", "main", DAY), ("two", "main", DAY)]);
+    for turn in 0..12 {
+        let name = if turn % 4 == 3 { "one" } else { "two" };
+        let event = says(&format!("turn {turn} {}", "words ".repeat(100)));
+        engine.session(name).unwrap().append(&[&event]).unwrap();
+    }
+    engine.close().unwrap();
+    let segments = fixture.path().join("segments");
+    let mut refused = 0;
+    for entry in std::fs::read_dir(&segments).unwrap() {
+        let name = entry.unwrap().file_name();
+        let bytes = std::fs::read(segments.join(&name)).unwrap();
+        for part in 1..6 {
+            let copy = tempfile::tempdir().unwrap();
+            std::fs::create_dir(copy.path().join("segments")).unwrap();
+            std::fs::copy(fixture.path().join("key"), copy.path().join("key")).unwrap();
+            for other in std::fs::read_dir(&segments).unwrap() {
+                let other = other.unwrap();
+                let to = copy.path().join("segments").join(other.file_name());
+                std::fs::copy(other.path(), to).unwrap();
+            }
+            let mut hurt = bytes.clone();
+            let at = hurt.len() * part / 6;
+            hurt[at] ^= 1;
+            std::fs::write(copy.path().join("segments").join(&name), hurt).unwrap();
+            let engine = small(copy.path());
+            let before = names(&engine);
+            let Ok(planned) = engine.prune(&dry(named(&["one"]))) else {
+                continue;
+            };
+            let done = engine.prune(&named(&["one"]));
+            // Nothing goes where the session's own name is what was hurt.
+            if planned.damaged.is_empty() || planned.pruned.is_empty() {
+                continue;
+            }
+            assert_eq!(
+                done.unwrap_err().kind(),
+                ErrorKind::Damaged,
+                "{name:?} {at}"
+            );
+            assert_eq!(names(&engine), before);
+            refused += 1;
+        }
+    }
+    assert!(refused >= 3, "{refused}");
+}
+
 #[test]
 fn a_session_may_begin_again_under_its_name() {
     let fixture = Fixture::new();

@@ -103,6 +103,17 @@ fn remembered(dir: &Directory, key: Key) -> Result<Option<api::Pruned>, Error> {
 fn plan(dir: &Directory, log: &Wal, ask: &api::Prune, now: u64) -> Result<api::Pruned, Error> {
     let all = candidates(dir, log)?;
     let choice = choose(dir, &all, ask, now, &BTreeSet::new());
+    let mut done = told(log, &choice)?;
+    done.damaged = in_the_way(log, &choice)?;
+    done.dry_run = true;
+    let disk = log.stats().stored;
+    (done.disk_before, done.disk_after) = (disk, disk);
+    Ok(done)
+}
+
+/// Damage anywhere in the log that is not the own of sessions that go: where nobody can say whose the bytes were, something of them
+/// could stay, or something of others go.
+fn in_the_way(log: &Wal, choice: &choose::Choice<'_>) -> Result<Vec<String>, Error> {
     let found = log.verify().map_err(|cause| {
         Error::new(
             ErrorKind::Io,
@@ -120,12 +131,7 @@ fn plan(dir: &Directory, log: &Wal, ask: &api::Prune, now: u64) -> Result<api::P
                 damage.segment, damage.offset, damage.bytes
             )
         });
-    let mut done = told(log, &choice)?;
-    done.damaged = damaged.take(TOLD).collect();
-    done.dry_run = true;
-    let disk = log.stats().stored;
-    (done.disk_before, done.disk_after) = (disk, disk);
-    Ok(done)
+    Ok(damaged.take(TOLD).collect())
 }
 
 /// What is given up, in words and numbers.
@@ -200,6 +206,9 @@ fn forget(
         (done.disk_before, done.disk_after) = (disk, disk);
         return Ok(done);
     }
+    if !ask.give_up_damage {
+        refuse(&in_the_way(log, choice)?)?;
+    }
     if let Some(path) = &ask.archive {
         let names: Vec<&str> = choice.go.iter().map(|one| one.name.as_str()).collect();
         archive::write(dir, log, &names, path)?;
@@ -239,6 +248,22 @@ fn derived(dir: &Directory, stream: StreamId) {
         return;
     }
     let _ = std::fs::remove_dir_all(dir.path.join("out").join(stream.to_string()));
+}
+
+/// The log is damaged: nothing is forgotten before somebody looked at it.
+fn refuse(damaged: &[String]) -> Result<(), Error> {
+    if damaged.is_empty() {
+        return Ok(());
+    }
+    let places: Vec<&str> = damaged.iter().take(3).map(String::as_str).collect();
+    let message = format!(
+        "the log is damaged, nothing was forgotten; places={} {}",
+        damaged.len(),
+        places.join("; ")
+    );
+    Err(Error::new(ErrorKind::Damaged, message).with_next(
+        "look at it with `recount doctor`; what nobody can read goes too with give_up_damage",
+    ))
 }
 
 fn refusal(cause: &ForgetError) -> Error {
