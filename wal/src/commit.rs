@@ -9,7 +9,7 @@ mod rounds;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
@@ -165,9 +165,11 @@ impl Shared {
         }
         limits::check(&batch)?;
         let bytes = batch_bytes(&batch.records);
+        let mut tried = false;
         for _ in 0..HELPS {
             if self.failing() {
                 self.try_again()?;
+                tried = true;
             }
             let index = self.index()?;
             if self.closing() {
@@ -175,6 +177,10 @@ impl Shared {
             }
             let from = origin(&index, &batch)?;
             if self.failing() {
+                // It failed between the two looks: an attempt that may have begun before the disk healed.
+                if !tried {
+                    continue;
+                }
                 return Err(not_durable(&index, batch.stream, batch.first));
             }
             if !self.room_for(bytes) {
@@ -243,16 +249,10 @@ impl Shared {
         }
     }
 
-    /// Another attempt to write what is held, unless somebody is at it.
+    /// Another attempt to write what is held. Whoever is at it is waited for: an attempt that began before the disk healed says nothing
+    /// about now.
     fn try_again(&self) -> Result<(), AppendError> {
-        match self.desk.try_lock() {
-            Ok(mut desk) => {
-                while self.round(&mut desk)? {}
-                Ok(())
-            }
-            Err(TryLockError::WouldBlock) => Ok(()),
-            Err(TryLockError::Poisoned(_)) => Err(AppendError::Poisoned),
-        }
+        self.drain().map(drop)
     }
 
     pub(crate) fn held(&self) -> usize {
