@@ -7,6 +7,7 @@ mod cut;
 mod doctor;
 mod import;
 mod open;
+mod pipeline;
 mod prompt;
 mod query;
 mod travel;
@@ -19,6 +20,10 @@ pub use import::{Export, Exported, Import, Imported, ImportedSession, Note};
 pub use open::{
     Cut, Damaged, DirectoryVerified, Hello, Limits, List, Listed, Open, OpenCall, Opened,
     Recovered, SessionLine, Skipped, State, Verified, Verify, VerifyAll,
+};
+pub use pipeline::{
+    Abandon, Action, ActionList, Actions, ChunkRequest, Compact, Compacted, Done, Noted,
+    OverflowAnswer, Overflowed, Summarised, SummarisedAnswer, TierReport,
 };
 pub use prompt::{
     As, Changed, Impossible, Large, Outcome, Piece, Prepare, Prepared, Project, Projected, Repair,

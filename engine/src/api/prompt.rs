@@ -1,6 +1,6 @@
 //! Prompts: asked for, shown, issued.
 
-use super::{At, Spec, StatusReport};
+use super::{Action, At, Spec, StatusReport, TierReport};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -281,9 +281,9 @@ pub struct Prepared {
     /// The newest position.
     pub head: u64,
     /// What each tier did.
-    pub tiers: Vec<Box<RawValue>>,
+    pub tiers: Vec<TierReport>,
     /// What the host has to do.
-    pub actions: Vec<Box<RawValue>>,
+    pub actions: Vec<Action>,
     /// How full it is.
     pub status: StatusReport,
 }
@@ -292,8 +292,8 @@ pub struct Prepared {
 struct Decisions {
     issued: Option<u64>,
     head: u64,
-    tiers: Vec<Box<RawValue>>,
-    actions: Vec<Box<RawValue>>,
+    tiers: Vec<TierReport>,
+    actions: Vec<Action>,
     status: StatusReport,
 }
 

@@ -1,0 +1,1 @@
+//! The provider's cache: where it broke, and why.
