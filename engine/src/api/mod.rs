@@ -26,8 +26,8 @@ pub use pipeline::{
     OverflowAnswer, Overflowed, Summarised, SummarisedAnswer, TierReport,
 };
 pub use prompt::{
-    As, Changed, Impossible, Large, Outcome, Piece, Prepare, Prepared, Project, Projected, Repair,
-    Request, Tokens, TokensBy, Waiting,
+    As, Blocked, Changed, Impossible, Large, Outcome, Piece, Prepare, Prepared, Project, Projected,
+    Repair, Request, Tokens, TokensBy, Waiting,
 };
 pub use query::{
     Absent, BreakerLine, Diff, Differed, Difference, Explain, Explained, FirstDifference, Floor,

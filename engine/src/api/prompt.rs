@@ -145,6 +145,15 @@ pub struct Impossible {
     pub next: String,
 }
 
+/// Which policy's limit holds a prompt back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// Whose limit.
+    pub by: String,
+    /// The limit, in tokens.
+    pub limit: u64,
+}
+
 /// Tokens by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokensBy {
@@ -229,6 +238,9 @@ pub struct Projected {
     /// For whom it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
+    /// Which policy's limit holds it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Blocked>,
     /// Why it does not fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<Impossible>,

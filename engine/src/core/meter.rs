@@ -322,3 +322,16 @@ impl Core {
             .unwrap_or(0)
     }
 }
+
+impl Core {
+    /// The smallest window that the model's provider was seen to name in a refusal.
+    pub(crate) fn seen_window(&self, _profile: &Profile) -> Option<u64> {
+        None
+    }
+
+    /// Cache edits were sent whose effect no answer has told yet.
+    pub(crate) fn pending_edits(&self) -> bool {
+        let timeline = self.state.timeline();
+        timeline.cache_edits.size() > timeline.cache_acks.size()
+    }
+}

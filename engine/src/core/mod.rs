@@ -26,7 +26,7 @@ pub(crate) use keys::{Key, Keys, Repeat};
 pub(crate) use meter::{Meter, issued_in, issued_of, scaled};
 pub(crate) use prompt::Measured;
 pub(crate) use refusal::refused;
-pub(crate) use tokenizer::TOKENIZER;
+pub(crate) use tokenizer::{TOKENIZER, tokens};
 pub(crate) use views::Views;
 
 use recount_events::{Body, Event, Seq};

@@ -18,6 +18,7 @@ mod notices;
 mod open;
 mod open_calls;
 mod options;
+mod pipeline;
 mod prepare;
 mod project;
 mod prompt;

@@ -96,7 +96,7 @@ fn make(
     let now = ask.at.map_or_else(|| dir.options.clock.now(), Millis);
     let opening = Event {
         at: now,
-        body: Body::Opened(opened(ask)?),
+        body: Body::Opened(opened(dir, ask)?),
         because: None,
         extra: None,
     };
@@ -134,7 +134,7 @@ fn begin(
     .map(|_| ())
 }
 
-fn opened(ask: &api::Open) -> Result<Opened, Error> {
+fn opened(dir: &Directory, ask: &api::Open) -> Result<Opened, Error> {
     let kind = match ask.kind.as_deref() {
         None | Some("main") => SessionKind::Main,
         Some("sub") => SessionKind::Sub,
@@ -154,9 +154,24 @@ fn opened(ask: &api::Open) -> Result<Opened, Error> {
         session: Text::plain(&ask.session),
         kind,
         parent: parent.map(|parent| (Text::plain(&parent.session), Seq(parent.seq))),
-        spill_root: ask.spill_root.as_deref().map(Text::plain),
+        spill_root: ask
+            .spill_root
+            .clone()
+            .or_else(|| spills(dir))
+            .as_deref()
+            .map(Text::plain),
         host: ask.host.as_deref().map(Text::plain),
     })
+}
+
+/// Where spilled results go when nobody says: into the data directory, by its whole path, since the prompt shows it. On a disk of the
+/// caller's there are no files beside the log.
+fn spills(dir: &Directory) -> Option<String> {
+    if dir.options.disk.is_some() {
+        return None;
+    }
+    let path = std::path::absolute(dir.path.join("spills")).ok()?;
+    path.to_str().map(str::to_owned)
 }
 
 /// The profile and policy that were asked for, as events.

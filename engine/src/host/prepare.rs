@@ -4,21 +4,22 @@ use super::ask::{Asked, resolve};
 use super::changed;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
+use super::pipeline;
 use super::project::{Form, answer};
 use super::query;
 use super::write::{Terms, check_expect, refusal};
 use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER, issued_in};
 use crate::{Error, ErrorKind, api};
 use recount_events::raw::members;
-use recount_events::{Body, Counted, Event, Inject, Issued, Millis, Profile, Rendering, Seq, Text};
+use recount_events::{Body, Counted, Event, Issued, Millis, Profile, Seq, Text};
 use recount_projections::render::RENDERING;
-use recount_projections::{Cause, Outcome, Projection};
+use recount_projections::{Outcome, Projection};
 use recount_wal::Class;
 use serde_json::value::RawValue;
 
 impl Engine {
-    /// The prompt to send. Logs the rendering's version once, injections that a fold hid, token counts, and that it was issued;
-    /// answers when all that is on disk. A prompt that is not ready logs nothing.
+    /// The prompt to send. Runs the policy's tiers, which log what they decide; logs the rendering's version once, injections that a fold
+    /// hid, token counts, and that it was issued; answers when all that is on disk. A prompt that waits for somebody logs nothing.
     ///
     /// # Errors
     /// As [`Engine::project`] and [`Engine::append`].
@@ -45,15 +46,19 @@ impl Engine {
         }
         check_expect(live, ask.expect)?;
         let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
-        let mut prompt = look(dir, &mut held, ask)?;
-        if prompt.1.projection.outcome == Outcome::Ready
-            && first_things(dir, &mut held, &prompt.0, now)?
-        {
-            prompt = look(dir, &mut held, ask)?;
+        let prompt = look(dir, &mut held, ask)?;
+        let mut ran = pipeline::run(dir, &mut held, ask, prompt, now)?;
+        let ready = ran.prompt.1.projection.outcome == Outcome::Ready && ran.blocked.is_none();
+        if ready && pipeline::first_things(dir, &mut held, &ran.prompt.0, now)? {
+            ran.prompt = look(dir, &mut held, ask)?;
         }
-        let (asked, measured) = prompt;
-        if measured.projection.outcome != Outcome::Ready {
-            let prepared = finish(dir, &mut held, ask, &asked, &measured, None)?;
+        let (asked, measured) = ran.prompt;
+        if measured.projection.outcome != Outcome::Ready || ran.blocked.is_some() {
+            let mut prepared = finish(dir, &mut held, ask, &asked, &measured, None)?;
+            prepared.tiers = ran.tiers;
+            if let Some(blocked) = ran.blocked {
+                block(&mut prepared.prompt, blocked);
+            }
             return Ok((prepared, measured.projection));
         }
         // Before it is issued itself: afterwards it would be the newest that it is compared with.
@@ -64,8 +69,20 @@ impl Engine {
         let (issued, measured) = issue(dir, &mut held, &asked, measured, now, key)?;
         let mut prepared = finish(dir, &mut held, ask, &asked, &measured, Some(issued))?;
         prepared.prompt.first_changed = change.changed;
+        prepared.tiers = ran.tiers;
         Ok((prepared, measured.projection))
     }
+}
+
+/// A prompt that may not be sent is not handed out.
+fn block(prompt: &mut api::Projected, blocked: pipeline::Blocked) {
+    prompt.outcome = api::Outcome::Blocked;
+    prompt.request = None;
+    prompt.body_digest = None;
+    prompt.blocked = Some(api::Blocked {
+        by: "policy".to_owned(),
+        limit: blocked.limit,
+    });
 }
 
 fn prepare_key(dir: &Directory, key: &str, ask: &api::Prepare) -> Key {
@@ -89,7 +106,7 @@ fn prepare_key(dir: &Directory, key: &str, ask: &api::Prepare) -> Key {
 }
 
 /// Renders and measures what is asked for.
-fn look(
+pub(super) fn look(
     dir: &Directory,
     held: &mut Held<'_>,
     ask: &api::Prepare,
@@ -134,82 +151,6 @@ fn with_params(profile: &Profile, params: &str) -> Result<Profile, Error> {
         params: Some(Text::json(&format!("{{{}}}", written.join(",")))),
         ..profile.clone()
     })
-}
-
-/// Logs the rendering's version where none is named yet, and injections of lifetime session that a mask hides. True when the timeline
-/// changed.
-fn first_things(
-    dir: &Directory,
-    held: &mut Held<'_>,
-    asked: &Asked,
-    now: Millis,
-) -> Result<bool, Error> {
-    if dir.live(held)?.core.head() != Some(asked.cut) {
-        return Ok(false);
-    }
-    let own = |body| Event {
-        at: now,
-        body,
-        because: None,
-        extra: None,
-    };
-    let decision = dir.ask(held, |live| {
-        let core = &live.core;
-        let version = core.state.timeline().header.rendering.is_none();
-        let version = version.then(|| own(Body::Rendering(Rendering { version: RENDERING })));
-        let injections = hidden_injections(core).map(|inject| own(Body::Inject(inject)));
-        let events: Vec<Event> = version.into_iter().chain(injections).collect();
-        core.handle(now, Input::Own(events), &mut dir.salts())
-    })?;
-    if decision.is_empty() {
-        return Ok(false);
-    }
-    dir.write(
-        held,
-        decision,
-        Terms {
-            class: Some(Class::Ordered),
-            ..Terms::default()
-        },
-    )?;
-    Ok(true)
-}
-
-/// The newest injection of lifetime session of each slot on the timeline, where a mask hides it.
-fn hidden_injections(core: &crate::core::Core) -> impl Iterator<Item = Inject> + '_ {
-    let mut slots: Vec<Vec<u8>> = Vec::new();
-    core.session_injects.iter().rev().filter_map(move |seq| {
-        let logged = core.event(*seq)?;
-        let Body::Inject(inject) = &logged.event.body else {
-            return None;
-        };
-        let slot = inject.slot.bytes()?;
-        let cause = core.state.hidden_by(core.state.timeline(), *seq);
-        let gone = matches!(
-            cause,
-            Some(Cause::Rollback(_) | Cause::Undo(_) | Cause::Later | Cause::Skipped)
-        );
-        if gone || slots.iter().any(|known| known == slot) {
-            return None;
-        }
-        slots.push(slot.to_vec());
-        matches!(cause, Some(Cause::Mask(_))).then(|| fresh(inject))
-    })
-}
-
-/// The same words, to be sealed anew.
-fn fresh(inject: &Inject) -> Inject {
-    let mut event = Event {
-        at: Millis(0),
-        body: Body::Inject(inject.clone()),
-        because: None,
-        extra: None,
-    };
-    event.unseal();
-    match event.body {
-        Body::Inject(inject) => inject,
-        _ => inject.clone(),
-    }
 }
 
 /// Logs counts and the issue, waits for the disk, opens the prompt.

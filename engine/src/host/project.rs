@@ -110,6 +110,7 @@ pub(super) fn answer(
     Ok(api::Projected {
         outcome: outcome(&projection.outcome),
         waiting: waiting(&projection.outcome),
+        blocked: None,
         impossible: impossible(&projection.outcome, projection),
         request,
         digest: projection.digest.to_string(),

@@ -1,0 +1,15 @@
+//! The pipeline around the core: builds what a policy looks at, logs what it proposes.
+//!
+//! - A tier's files are on disk before its events are logged; its events are one batch.
+//! - What a tier proposed and the session does not admit is a defect of the tier: it is reported, and the prompt goes out without it.
+
+mod injections;
+mod propose;
+mod situation;
+mod spill;
+mod tiers;
+
+pub(super) use injections::first_things;
+pub(super) use propose::log;
+pub(super) use situation::Ground;
+pub(super) use tiers::{Blocked, run};

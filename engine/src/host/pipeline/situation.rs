@@ -1,0 +1,146 @@
+//! What a policy looks at, gathered from a session in memory.
+
+use crate::core::{Core, Measured, scaled};
+use crate::host::ask::Asked;
+use recount_events::{Body, Millis, Policy, Preset, SessionKind, Text};
+use recount_policies::{Constants, Fill, Situation, Thresholds, Words};
+use recount_projections::Timeline;
+use recount_wal::StreamId;
+
+/// The ground that a situation stands on: everything that is not borrowed from the session itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    /// The policy's numbers.
+    pub(crate) constants: Constants,
+    /// A policy is in force that may propose.
+    pub(crate) active: bool,
+    auto: bool,
+    reactive: bool,
+    kind: SessionKind,
+    now: Millis,
+    fill: Fill,
+    /// The lines that the policy draws.
+    pub(crate) lines: Thresholds,
+    spill: Option<(String, String)>,
+}
+
+/// The policy in force; without one, none that proposes anything by itself.
+pub(crate) fn policy_of(timeline: &Timeline) -> Policy {
+    let logged = timeline.header.policy.as_deref();
+    let own = logged.and_then(|logged| match &logged.event.body {
+        Body::Policy(policy) => Some(policy.clone()),
+        _ => None,
+    });
+    own.unwrap_or(Policy {
+        preset: Preset::None,
+        auto: false,
+        reactive: true,
+        params: None,
+    })
+}
+
+/// The numbers of a policy; those of its preset where its own cannot be read.
+pub(crate) fn constants_of(policy: &Policy) -> Constants {
+    let params = policy.params.as_ref().and_then(Text::as_str);
+    Constants::resolve(policy.preset, params).unwrap_or_else(|_| Constants::of(policy.preset))
+}
+
+impl Ground {
+    /// The ground of a session whose prompt was measured.
+    pub(crate) fn of(
+        core: &Core,
+        stream: StreamId,
+        asked: &Asked,
+        measured: &Measured,
+        now: Millis,
+    ) -> Self {
+        let policy = policy_of(core.state.timeline());
+        let constants = constants_of(&policy);
+        let opened = core.state.ledger().opened.as_deref();
+        let opened = opened.and_then(|logged| match &logged.event.body {
+            Body::Opened(opened) => Some(opened),
+            _ => None,
+        });
+        let root = opened.and_then(|opened| opened.spill_root.as_ref()?.as_str());
+        let (projection, meter) = (&measured.projection, &measured.meter);
+        let header = projection.by.tools.saturating_add(projection.by.system);
+        let fill = Fill {
+            total: meter.total,
+            measured: meter.measured,
+            counted: projection.tokens,
+            factor_milli: meter.factor_milli,
+            floor: scaled(header, meter.factor_milli).saturating_add(asked.profile.overhead_tokens),
+            bytes: projection.bytes,
+            images: projection.images,
+            pending: core.pending_edits(),
+        };
+        let lines = Thresholds::of(
+            &constants.compact,
+            &asked.profile,
+            core.seen_window(&asked.profile),
+        );
+        Self {
+            active: !matches!(policy.preset, Preset::None | Preset::Cline),
+            auto: policy.auto,
+            reactive: policy.reactive,
+            kind: opened.map_or(SessionKind::Main, |opened| opened.kind),
+            now,
+            fill,
+            lines,
+            spill: root.map(|root| (root.to_owned(), stream.to_string())),
+            constants,
+        }
+    }
+
+    /// What a policy looks at.
+    pub(crate) fn situation<'a>(
+        &'a self,
+        core: &'a Core,
+        asked: &'a Asked,
+        measured: &'a Measured,
+    ) -> Situation<'a> {
+        Situation {
+            state: &core.state,
+            profile: &asked.profile,
+            constants: &self.constants,
+            kind: self.kind,
+            auto: self.auto,
+            reactive: self.reactive,
+            now: self.now,
+            pieces: &measured.projection.pieces,
+            fill: self.fill,
+            lines: self.lines,
+            words: &Tokenizer,
+            spill: self
+                .spill
+                .as_ref()
+                .map(|(root, folder)| (root.as_str(), folder.as_str())),
+        }
+    }
+
+    /// Nothing may be sent: the window is full and nothing may be compacted by itself.
+    pub(crate) fn blocked(&self) -> bool {
+        let weighed = match self.constants.compact.limit {
+            0 => self.fill.total,
+            _ => self.fill.total.saturating_sub(self.fill.floor),
+        };
+        self.active
+            && !self.auto
+            && self.kind != SessionKind::Side
+            && weighed >= self.lines.blocking
+    }
+
+    /// Levels without a model may bring the prompt under its limit.
+    pub(crate) fn may_level(&self) -> bool {
+        self.active && (self.auto || self.reactive)
+    }
+}
+
+/// The session's tokenizer.
+struct Tokenizer;
+
+impl Words for Tokenizer {
+    fn tokens(&self, text: &str) -> u64 {
+        crate::core::tokens(text)
+    }
+}

@@ -1,0 +1,171 @@
+//! The tiers, in order: each sees what the earlier ones changed, and says what it did.
+
+use super::{Ground, log};
+use crate::core::Measured;
+use crate::host::ask::Asked;
+use crate::host::directory::{Directory, Held};
+use crate::host::prepare::look;
+use crate::{Error, ErrorKind, api};
+use recount_events::Millis;
+use recount_policies::{Proposal, Propose, TIERS, Tier, assembly, overflow};
+use recount_projections::Outcome;
+use recount_wal::Class;
+
+/// A policy's limit that nothing may be sent over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocked {
+    /// Tokens.
+    pub(crate) limit: u64,
+}
+
+/// What the tiers made of a prompt.
+pub(crate) struct Ran {
+    /// The prompt after them.
+    pub(crate) prompt: (Asked, Measured),
+    /// What each did.
+    pub(crate) tiers: Vec<api::TierReport>,
+    /// The hard line was reached.
+    pub(crate) blocked: Option<Blocked>,
+}
+
+/// Runs the tiers over a prompt at the head; what waits for somebody is left as it is.
+pub(crate) fn run(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    ask: &api::Prepare,
+    prompt: (Asked, Measured),
+    now: Millis,
+) -> Result<Ran, Error> {
+    let mut ran = Ran {
+        prompt,
+        tiers: Vec::new(),
+        blocked: None,
+    };
+    for (tier, propose) in TIERS {
+        if !ran.may_run(dir, held)? {
+            return Ok(ran);
+        }
+        ran.step(dir, held, ask, now, (*tier, *propose))?;
+    }
+    ran.step(dir, held, ask, now, (Tier::Assembly, assembly::propose))?;
+    ran.levels(dir, held, ask, now)?;
+    ran.line(dir, held, now)?;
+    Ok(ran)
+}
+
+impl Ran {
+    /// The prompt is at the head, waits for nobody, and a policy is in force.
+    fn may_run(&self, dir: &Directory, held: &mut Held<'_>) -> Result<bool, Error> {
+        let (asked, measured) = &self.prompt;
+        let core = &dir.live(held)?.core;
+        let waits = matches!(
+            measured.projection.outcome,
+            Outcome::WaitingPerson | Outcome::WaitingResults { .. }
+        );
+        Ok(!waits
+            && core.head() == Some(asked.cut)
+            && core.state.timeline().header.policy.is_some())
+    }
+
+    fn step(
+        &mut self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        ask: &api::Prepare,
+        now: Millis,
+        (tier, propose): (Tier, Propose),
+    ) -> Result<bool, Error> {
+        let proposal = self.proposed(dir, held, now, propose)?;
+        self.take(dir, held, ask, now, (tier, proposal))
+    }
+
+    fn proposed(
+        &self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        now: Millis,
+        propose: impl Fn(&recount_policies::Situation<'_>) -> Proposal,
+    ) -> Result<Proposal, Error> {
+        let (asked, measured) = &self.prompt;
+        let stream = held.slot.stream;
+        let core = &dir.live(held)?.core;
+        let ground = Ground::of(core, stream, asked, measured, now);
+        Ok(propose(&ground.situation(core, asked, measured)))
+    }
+
+    /// Logs what was proposed and renders again; true when something was logged.
+    fn take(
+        &mut self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        ask: &api::Prepare,
+        now: Millis,
+        (tier, proposal): (Tier, Proposal),
+    ) -> Result<bool, Error> {
+        let mut report = api::TierReport {
+            tier: tier.name().to_owned(),
+            did: proposal.did.clone(),
+            freed: proposal.freed,
+            events: Vec::new(),
+        };
+        match log(dir, held, &proposal, now, Class::Ordered) {
+            Ok(events) => report.events = events,
+            Err(error) if error.kind() == ErrorKind::Rejected => {
+                tracing::error!(tier = tier.name(), %error, "a tier proposed what does not fit");
+                report.freed = 0;
+                report.did = format!("not admitted: {error}");
+            }
+            Err(error) => return Err(error),
+        }
+        let changed = !report.events.is_empty();
+        if changed {
+            self.prompt = look(dir, held, ask)?;
+        }
+        if !report.did.is_empty() {
+            self.tiers.push(report);
+        }
+        Ok(changed)
+    }
+
+    /// Levels without a model, one after the other, while the prompt does not fit.
+    fn levels(
+        &mut self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        ask: &api::Prepare,
+        now: Millis,
+    ) -> Result<(), Error> {
+        for level in 1..=overflow::LEVELS {
+            let (asked, measured) = &self.prompt;
+            let stream = held.slot.stream;
+            let core = &dir.live(held)?.core;
+            let ground = Ground::of(core, stream, asked, measured, now);
+            let fits = !matches!(measured.projection.outcome, Outcome::Impossible { .. });
+            if fits || !ground.may_level() {
+                return Ok(());
+            }
+            let proposal = self.proposed(dir, held, now, |at| overflow::level(at, level))?;
+            self.take(dir, held, ask, now, (Tier::Overflow, proposal))?;
+        }
+        Ok(())
+    }
+
+    /// The hard line, where nothing may be compacted by itself.
+    fn line(&mut self, dir: &Directory, held: &mut Held<'_>, now: Millis) -> Result<(), Error> {
+        let (asked, measured) = &self.prompt;
+        let stream = held.slot.stream;
+        let core = &dir.live(held)?.core;
+        let ground = Ground::of(core, stream, asked, measured, now);
+        if ground.blocked() {
+            let limit = ground.lines.blocking;
+            self.blocked = Some(Blocked { limit });
+            self.tiers.push(api::TierReport {
+                tier: Tier::Block.name().to_owned(),
+                did: "nothing is sent over the blocking line while nothing may be compacted"
+                    .to_owned(),
+                ..api::TierReport::default()
+            });
+        }
+        Ok(())
+    }
+}
