@@ -51,6 +51,7 @@ fn disk(disk: &api::DiskUse) {
         ("store", disk.store, "derived"),
         ("states", disk.states, "derived"),
         ("out", disk.out, "prompts written to files"),
+        ("spills", disk.spills, "results too large for a prompt"),
         ("other", disk.other, ""),
     ];
     for (name, size, what) in parts {

@@ -63,6 +63,9 @@ pub struct DiskUse {
     pub states: u64,
     /// Prompt bodies that were written to files.
     pub out: u64,
+    /// Results too large for a prompt, as files.
+    #[serde(default)]
+    pub spills: u64,
     /// Everything else.
     pub other: u64,
 }

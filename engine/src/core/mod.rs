@@ -130,7 +130,17 @@ impl Core {
         self.state.event(seq)
     }
 
-    /// The name that the session was opened under.
+    /// How the session was opened; in a fork, how the session at its root was.
+    pub(crate) fn opened(&self) -> Option<recount_events::Opened> {
+        let own = self.state.ledger().opened.clone();
+        let logged = own.or_else(|| self.event(Seq(0)))?;
+        match &logged.event.body {
+            Body::Opened(opened) => Some(opened.clone()),
+            _ => None,
+        }
+    }
+
+    /// The profile in force.
     pub(crate) fn profile(&self) -> Option<Arc<Logged>> {
         self.state.timeline().header.profile.clone()
     }

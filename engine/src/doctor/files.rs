@@ -18,6 +18,7 @@ const PARTS: &[(&str, &str, bool)] = &[
     ("store", "the event store, made from the segments", true),
     ("states", "state checkpoints, made from the segments", true),
     ("out", "prompts that were written to files", true),
+    ("spills", "results too large for a prompt, as files", true),
     (
         "socket",
         "the way to the process that holds the directory",
@@ -148,13 +149,14 @@ pub(super) fn leftovers(path: &Path) -> Vec<Leftover> {
         ("segments", ".seg.new", "an unfinished copy of a segment"),
         ("states", ".new", "an unfinished state checkpoint"),
         ("out", ".part", "an unfinished prompt"),
+        ("spills", ".part", "an unfinished file of a result"),
     ];
     for (folder, end, what) in unfinished {
         for name in names(path, folder) {
             let below = format!("{folder}/{name}");
             if name.ends_with(end) {
                 add(below, what);
-            } else if folder == "out" {
+            } else if matches!(folder, "out" | "spills") {
                 let inside = names(path, &below).into_iter();
                 let inside = inside.filter(|name| name.ends_with(end));
                 inside.for_each(|name| add(format!("{below}/{name}"), what));

@@ -24,6 +24,7 @@ const OWN: &[&str] = &[
     "socket",
     "socket.path",
     "out",
+    "spills",
 ];
 
 /// An archive as it grows.

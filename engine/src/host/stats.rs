@@ -124,6 +124,7 @@ fn disk(dir: &Directory, log: &Wal) -> api::DiskUse {
             "store" => &mut used.store,
             "states" => &mut used.states,
             "out" => &mut used.out,
+            "spills" => &mut used.spills,
             _ => &mut used.other,
         };
         *part = part.saturating_add(bytes);

@@ -56,12 +56,10 @@ impl Ground {
     ) -> Self {
         let policy = policy_of(core.state.timeline());
         let constants = constants_of(&policy);
-        let opened = core.state.ledger().opened.as_deref();
-        let opened = opened.and_then(|logged| match &logged.event.body {
-            Body::Opened(opened) => Some(opened),
-            _ => None,
-        });
-        let root = opened.and_then(|opened| opened.spill_root.as_ref()?.as_str());
+        let opened = core.opened();
+        let root = opened
+            .as_ref()
+            .and_then(|opened| opened.spill_root.as_ref()?.as_str());
         let (projection, meter) = (&measured.projection, &measured.meter);
         let header = projection.by.tools.saturating_add(projection.by.system);
         let fill = Fill {
@@ -83,7 +81,9 @@ impl Ground {
             active: !matches!(policy.preset, Preset::None | Preset::Cline),
             auto: policy.auto,
             reactive: policy.reactive,
-            kind: opened.map_or(SessionKind::Main, |opened| opened.kind),
+            kind: opened
+                .as_ref()
+                .map_or(SessionKind::Main, |opened| opened.kind),
             now,
             fill,
             lines,

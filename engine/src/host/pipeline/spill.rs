@@ -6,21 +6,16 @@
 use crate::Error;
 use crate::host::directory::{Directory, Held};
 use crate::host::project::write_private;
-use recount_events::{Body, Text};
+use recount_events::Text;
 use recount_policies::Spill;
 use std::path::{Path, PathBuf};
 
 /// The session's own folder of spilled results; none when no root was recorded.
 pub(crate) fn folder(dir: &Directory, held: &mut Held<'_>) -> Result<Option<PathBuf>, Error> {
     let stream = held.slot.stream.to_string();
-    let ledger = dir.live(held)?.core.state.ledger();
-    let root = ledger
-        .opened
-        .as_deref()
-        .and_then(|logged| match &logged.event.body {
-            Body::Opened(opened) => opened.spill_root.as_ref().and_then(Text::as_str),
-            _ => None,
-        });
+    let opened = dir.live(held)?.core.opened();
+    let root = opened.and_then(|opened| opened.spill_root);
+    let root = root.as_ref().and_then(Text::as_str);
     Ok(root.map(|root| Path::new(root).join(stream)))
 }
 

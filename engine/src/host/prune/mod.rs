@@ -240,14 +240,17 @@ fn forget(
     Ok(done)
 }
 
-/// Takes away what was made from a session: its state checkpoint, its prompts that were written to files.
+/// Takes away what was made from a session: its state checkpoint, its prompts and results that were written to files
+/// in the directory. A spill root of the host's is the host's.
 fn derived(dir: &Directory, stream: StreamId) {
     // Both are made again, or are of no use: what cannot be removed is told of by the doctor.
     let _ = dir.states.remove(stream);
     if dir.options.disk.is_some() {
         return;
     }
-    let _ = std::fs::remove_dir_all(dir.path.join("out").join(stream.to_string()));
+    for folder in ["out", "spills"] {
+        let _ = std::fs::remove_dir_all(dir.path.join(folder).join(stream.to_string()));
+    }
 }
 
 /// The log is damaged: nothing is forgotten before somebody looked at it.
