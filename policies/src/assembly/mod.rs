@@ -1,9 +1,9 @@
 //! What is put into the prompt beside the conversation: attachments, instructions, cache breakpoints.
 
-use crate::{Proposal, Situation};
+pub mod attachments;
+mod breakpoints;
+pub mod instructions;
+mod words;
 
-/// What this step proposes.
-#[must_use]
-pub fn propose(_at: &Situation<'_>) -> Proposal {
-    Proposal::default()
-}
+pub use attachments::{propose, wrap_file};
+pub use breakpoints::{Ttl, breakpoints};

@@ -1,6 +1,6 @@
 //! Work in progress: stages that wait to be drained, the plan that waits for its summaries, and the names that were used.
 
-use crate::{Logged, Map, ledger::print};
+use crate::{List, Logged, Map, Timeline, ledger::print};
 use alloc::sync::Arc;
 use recount_events::{Seq, Text};
 
@@ -62,4 +62,12 @@ impl Life {
 /// The name in a text, if at hand.
 pub(crate) fn name_of(text: &Text) -> Option<Name> {
     text.bytes().map(print)
+}
+
+impl Timeline {
+    /// Injections of lifetime once or session of a slot, oldest first, whatever hides them.
+    #[must_use]
+    pub fn in_slot(&self, slot: &Text) -> Option<&List<Seq>> {
+        self.slots.get(&name_of(slot)?)
+    }
 }
