@@ -70,6 +70,8 @@ macro_rules! with_kinds {
             36 Overflow "overflow" Ledger false false,
             37 Breaker "breaker" Ledger false false,
             38 Erased "erased" Ledger false false,
+            39 CacheBreak "cache_break" Ledger false false,
+            40 Done "done" Ledger false false,
         }
     };
 }
@@ -166,6 +168,7 @@ impl Body {
             Self::Counted(_) | Self::Usage(_) | Self::Overflow(_) | Self::Breaker(_) => {
                 Durability::Ordered
             }
+            Self::CacheBreak(_) | Self::Done(_) => Durability::Ordered,
             _ => Durability::Synced,
         }
     }

@@ -193,9 +193,9 @@ texts! {
     CollapseStage { id, summary; range }
     CollapseCommit { id, summary; range, covered }
     CollapseDiscard { id; }
-    CompactPlan { id; range, trigger, level, chunks }
+    CompactPlan { id, instruction; range, trigger, level, chunks }
     CompactChunk { id, text; chunk }
-    CompactCommit { id, summary; range, before, after, covered }
+    CompactCommit { id, summary; range, before, after, covered, boundary }
     CompactAbandon { id, reason; }
     FileRead { path; block, digest }
     Memory { id, text; covers, importance, scope }
@@ -206,12 +206,14 @@ texts! {
     Counted { ; tokenizer, counts }
     Issued { params; digest, cut, estimate, wire, rendering, profile, healed }
     Usage {
-        request, raw;
+        request, raw, compaction;
         issued, input, output, cache_read, cache_write_5m, cache_write_1h, cache_deleted, repeats
     }
-    Overflow { error; actual, limit, kind }
+    Overflow { error; actual, limit, kind, issued }
     Breaker { ; name, state, value }
     Erased { ; events, pieces }
+    CacheBreak { ; usage, before, after, byte, piece, event, cause }
+    Done { error; action }
     Newer { texts; kind, schema, essential, body }
 }
 

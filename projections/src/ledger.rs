@@ -65,6 +65,12 @@ pub struct Ledger {
     pub breaks: Map<String, List<BreakerView>>,
     /// The first usage of each request, by a short digest of its id.
     pub requests: Map<[u8; 16], Seq>,
+    /// Usages of calls that compactions made for themselves, as `usages` names them: they say nothing about the size of a prompt.
+    pub compaction_usages: Map<Seq, ()>,
+    /// Falls of the cache that nothing announced.
+    pub cache_breaks: Map<Seq, Arc<Logged>>,
+    /// What a host did of what it was asked for, or could not: the action to the newest event that says so.
+    pub done: Map<String, Seq>,
     /// Events kept word for word or written by a newer version.
     pub unknown: u64,
 }
@@ -94,6 +100,8 @@ impl Ledger {
             Body::Overflow(_) => self.overflows.insert_mut(seq, Arc::clone(logged)),
             Body::Breaker(breaker) => self.break_or_release(seq, breaker, line),
             Body::Undo(undo) => self.undo_release(undo, line),
+            Body::CacheBreak(_) => self.cache_breaks.insert_mut(seq, Arc::clone(logged)),
+            Body::Done(done) => self.done.insert_mut(done.action.clone(), seq),
             Body::Erased(_) => self.erased.insert_mut(seq, Arc::clone(logged)),
             Body::Kept(_) | Body::Newer(_) => self.unknown = self.unknown.saturating_add(1),
             _ => {}
@@ -121,6 +129,9 @@ impl Ledger {
         let first = self.repeated(usage).unwrap_or(seq);
         if let Some(print) = request_print(usage) {
             self.requests.insert_mut(print, first);
+        }
+        if usage.compaction.is_some() {
+            self.compaction_usages.insert_mut(first, ());
         }
         let before = self.usages.get(&first).copied().unwrap_or_default();
         let after = before.largest(usage);

@@ -64,7 +64,7 @@ pub fn body_of(kind: u16) -> BoxedStrategy<Body> {
         }),
         19 => built!(CacheReset { reason: name() }),
         27..=32 => notes(kind),
-        33..=38 => ledger(kind),
+        33..=40 => ledger(kind),
         _ => Just(Body::Closed(Closed {})).boxed(),
     }
 }
@@ -125,9 +125,10 @@ fn folds(kind: u16) -> BoxedStrategy<Body> {
         23 => built!(CompactPlan {
             id: name(),
             range: range(),
-            trigger: select(&[Trigger::Manual, Trigger::Auto, Trigger::Overflow][..]),
+            trigger: trigger(),
             level: any::<u8>(),
             chunks: few((seq(), seq())),
+            instruction: some(name()),
         }),
         24 => built!(CompactChunk {
             id: name(),
@@ -141,6 +142,7 @@ fn folds(kind: u16) -> BoxedStrategy<Body> {
             before: some(any::<u64>()),
             after: some(any::<u64>()),
             covered: covered(),
+            boundary: some(boundary()),
         }),
         _ => built!(CompactAbandon {
             id: name(),
@@ -206,12 +208,14 @@ fn ledger(kind: u16) -> BoxedStrategy<Body> {
             cache_deleted: some(any::<u64>()),
             raw: some(json_text()),
             repeats: some(seq()),
+            compaction: some(name()),
         }),
         36 => built!(Overflow {
             error: loose(),
             actual: some(any::<u64>()),
             limit: some(any::<u64>()),
             kind: select(&[Excess::Tokens, Excess::Bytes, Excess::Images][..]),
+            issued: some(digest()),
         }),
         37 => built!(Breaker {
             name: words(),
@@ -224,9 +228,28 @@ fn ledger(kind: u16) -> BoxedStrategy<Body> {
             ),
             value: any::<u64>(),
         }),
-        _ => built!(Erased {
+        38 => built!(Erased {
             events: few((seq(), seq())),
             pieces: few(digest())
+        }),
+        39 => built!(CacheBreak {
+            usage: seq(),
+            before: any::<u64>(),
+            after: any::<u64>(),
+            byte: some(any::<u64>()),
+            piece: some(block_id()),
+            event: some(seq()),
+            cause: select(
+                &[
+                    CacheCause::Unexplained,
+                    CacheCause::Expired,
+                    CacheCause::Changed
+                ][..]
+            ),
+        }),
+        _ => built!(Done {
+            action: words(),
+            error: some(loose())
         }),
     }
 }
@@ -234,10 +257,10 @@ fn ledger(kind: u16) -> BoxedStrategy<Body> {
 /// An event of a newer version. Its time and cause are those that its body begins with.
 pub fn newer() -> BoxedStrategy<Event> {
     let kind = prop_oneof![
-        (39..ESSENTIAL),
+        (41..ESSENTIAL),
         any::<u16>().prop_map(|kind| kind | ESSENTIAL)
     ];
-    let number = prop_oneof![(kind, any::<u16>()), (0..39_u16, 2..9_u16)];
+    let number = prop_oneof![(kind, any::<u16>()), (0..41_u16, 2..9_u16)];
     let found = prop_oneof![
         6 => (any::<[u8; 16]>(), vec(any::<u8>(), 0..9)).prop_map(|(salt, bytes)| Found::Here { salt, bytes: Arc::from(bytes) }),
         1 => Just(Found::Lost),
@@ -327,6 +350,25 @@ fn range() -> BoxedStrategy<Range> {
         1 => Just(Range::Marker),
     ]
     .boxed()
+}
+
+fn trigger() -> BoxedStrategy<Trigger> {
+    select(&[Trigger::Manual, Trigger::Auto, Trigger::Overflow][..]).boxed()
+}
+
+fn boundary() -> BoxedStrategy<Boundary> {
+    let by = select(&[Maker::Model, Maker::Memory, Maker::Rule, Maker::Host][..]);
+    let numbers = (any::<u8>(), any::<u64>(), any::<u64>());
+    (trigger(), by, numbers, some((seq(), seq())))
+        .prop_map(|(trigger, by, (level, messages, millis), kept)| Boundary {
+            trigger,
+            level,
+            by,
+            messages,
+            millis,
+            kept,
+        })
+        .boxed()
 }
 
 fn covered() -> BoxedStrategy<Covered> {

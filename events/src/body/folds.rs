@@ -102,6 +102,8 @@ pub struct CompactPlan {
     pub level: u8,
     /// The pieces that are summarised one by one, as inclusive ranges.
     pub chunks: Vec<(Seq, Seq)>,
+    /// The last words of the request to the model, in full, so that it can be written again; none: no model is asked.
+    pub instruction: Option<Text>,
 }
 
 /// One piece of a planned compaction is summarised. Timeline.
@@ -113,6 +115,36 @@ pub struct CompactChunk {
     pub chunk: u32,
     /// Its summary.
     pub text: Text,
+}
+
+/// Who made a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Maker {
+    /// A model that was asked.
+    Model,
+    /// The session's memories.
+    Memory,
+    /// A rule without a model.
+    Rule,
+    /// The host, unasked.
+    Host,
+}
+
+/// How a compaction came about and what it cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Boundary {
+    /// What asked for it.
+    pub trigger: Trigger,
+    /// How hard it cut: 0, then 1 to 3.
+    pub level: u8,
+    /// Who made the summary.
+    pub by: Maker,
+    /// Messages that it stands for.
+    pub messages: u64,
+    /// From the plan to the commit, in milliseconds.
+    pub millis: u64,
+    /// What stayed as it was behind the summary: the first and the last position.
+    pub kept: Option<(Seq, Seq)>,
 }
 
 /// A range gives way to its summary. Timeline, undoable.
@@ -130,6 +162,8 @@ pub struct CompactCommit {
     pub after: Option<u64>,
     /// What it hides. Resolved.
     pub covered: Covered,
+    /// How it came about; none where nobody said.
+    pub boundary: Option<Boundary>,
 }
 
 /// A compaction is given up. Timeline.

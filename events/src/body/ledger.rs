@@ -57,6 +57,8 @@ pub struct Usage {
     pub raw: Option<Text>,
     /// The first usage of the same request. Resolved.
     pub repeats: Option<Seq>,
+    /// The compaction whose own call this was: it says nothing about the size of the session's prompt.
+    pub compaction: Option<Text>,
 }
 
 /// What was too much.
@@ -82,6 +84,8 @@ pub struct Overflow {
     pub limit: Option<u64>,
     /// Of what.
     pub kind: Excess,
+    /// Digest of the prompt that was refused.
+    pub issued: Option<Digest>,
 }
 
 /// What a breaker does.
@@ -104,6 +108,45 @@ pub struct Breaker {
     pub state: BreakerState,
     /// Its count, level or floor.
     pub value: u64,
+}
+
+/// Why less was read from the provider's cache than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum CacheCause {
+    /// The prompt still begins with what was sent before, and its time was not over.
+    Unexplained,
+    /// What was written had outlived its time.
+    Expired,
+    /// The prompt no longer begins with what was sent before.
+    Changed,
+}
+
+/// Less was read from the provider's cache than after the call before, unannounced. Ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct CacheBreak {
+    /// The usage that shows it.
+    pub usage: Seq,
+    /// Tokens read from the cache by the call before.
+    pub before: u64,
+    /// Tokens read from it by this one.
+    pub after: u64,
+    /// The first byte of the body that differs from the prompt before.
+    pub byte: Option<u64>,
+    /// The source of the piece in which it lies.
+    pub piece: Option<BlockId>,
+    /// The event behind that piece.
+    pub event: Option<Seq>,
+    /// Why.
+    pub cause: CacheCause,
+}
+
+/// A host did what the engine had asked of it, or could not. Ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Done {
+    /// The action, by the engine's own name for it.
+    pub action: String,
+    /// Why it failed; none: it is done.
+    pub error: Option<Text>,
 }
 
 /// Contents were overwritten for ever. Ledger.

@@ -19,10 +19,13 @@ pub use conversation::{
     ToolResult,
 };
 pub use folds::{
-    CollapseCommit, CollapseDiscard, CollapseStage, CompactAbandon, CompactChunk, CompactCommit,
-    CompactPlan, Covered, DeleteRange, Range, Snip, Trigger,
+    Boundary, CollapseCommit, CollapseDiscard, CollapseStage, CompactAbandon, CompactChunk,
+    CompactCommit, CompactPlan, Covered, DeleteRange, Maker, Range, Snip, Trigger,
 };
-pub use ledger::{Breaker, BreakerState, Counted, Erased, Excess, Issued, Overflow, Usage};
+pub use ledger::{
+    Breaker, BreakerState, CacheBreak, CacheCause, Counted, Done, Erased, Excess, Issued, Overflow,
+    Usage,
+};
 pub use notes::{FileRead, Memory, Scope, Todo};
 pub use session::{
     Closed, Forked, Keeps, Opened, Policy, Preset, Profile, Rendering, SessionKind, System,
@@ -73,5 +76,7 @@ pub enum Body {
     Overflow(Overflow),
     Breaker(Breaker),
     Erased(Erased),
+    CacheBreak(CacheBreak),
+    Done(Done),
     Newer(Newer),
 }

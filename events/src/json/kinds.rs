@@ -81,9 +81,11 @@ structs! {
     CollapseStage { id part, range part, summary part }
     CollapseCommit { id part, range part, summary part, covered resolved }
     CollapseDiscard { id part }
-    CompactPlan { id part, range part, trigger (or Trigger::default()), level (or 0), chunks part }
+    CompactPlan { id part, range part, trigger (or Trigger::default()), level (or 0), chunks part, instruction part }
     CompactChunk { id part, chunk part, text part }
-    CompactCommit { id part, range part, summary part, before part, after part, covered resolved }
+    CompactCommit {
+        id part, range part, summary part, before part, after part, covered resolved, boundary part
+    }
     CompactAbandon { id part, reason part }
     Memory { id part, text part, covers part, importance (or 0), scope (or Scope::default()) }
     Todo { items part }
@@ -91,8 +93,9 @@ structs! {
     Issued {
         digest part, cut part, estimate part, params object, wire part, rendering part, profile part, healed (or false)
     }
-    Overflow { error required_loose, actual part, limit part, kind (or Excess::default()) }
+    Overflow { error required_loose, actual part, limit part, kind (or Excess::default()), issued part }
     Erased { events part, pieces part }
+    CacheBreak { usage part, before part, after part, byte part, piece part, event part, cause part }
 }
 
 /// An owned name of the engine's own: plain words.
@@ -130,6 +133,19 @@ impl Json for Breaker {
         line.raw("name", &crate::escape(&self.name));
         line.value("state", &self.state);
         line.value("value", &self.value);
+    }
+}
+
+impl Json for Done {
+    fn take(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
+        Ok(Self {
+            action: name(fields, "action")?,
+            error: fields.loose("error"),
+        })
+    }
+    fn put(&self, line: &mut Line) {
+        line.raw("action", &crate::escape(&self.action));
+        self.error.put(line, "error");
     }
 }
 

@@ -89,6 +89,7 @@ impl Json for Usage {
             cache_deleted: fields.value("cache_deleted")?,
             raw: fields.json("raw"),
             repeats: resolved(fields, "repeats")?,
+            compaction: fields.text("compaction")?,
         })
     }
 
@@ -108,6 +109,7 @@ impl Json for Usage {
         self.cache_deleted.put(line, "cache_deleted");
         self.raw.put(line, "raw");
         put_resolved(&self.repeats, line, "repeats");
+        self.compaction.put(line, "compaction");
     }
 }
 

@@ -246,6 +246,40 @@ impl Value for Thinking {
     }
 }
 
+impl Value for Boundary {
+    const EXPECTED: &'static str = "{trigger, level, by, messages, millis, kept}";
+    fn read(raw: &str) -> Option<Self> {
+        let kept = member(raw, "kept").filter(|kept| *kept != "null");
+        Some(Self {
+            trigger: Trigger::read(member(raw, "trigger")?)?,
+            level: u8::read(member(raw, "level")?)?,
+            by: Maker::read(member(raw, "by")?)?,
+            messages: u64::read(member(raw, "messages")?)?,
+            millis: u64::read(member(raw, "millis")?)?,
+            kept: match kept {
+                Some(kept) => Some(Value::read(kept)?),
+                None => None,
+            },
+        })
+    }
+    fn write(&self, out: &mut String) {
+        let _ = write!(
+            out,
+            "{{\"trigger\":\"{}\",\"level\":{},\"by\":\"{}\",\"messages\":{},\"millis\":{}",
+            self.trigger.word(),
+            self.level,
+            self.by.word(),
+            self.messages,
+            self.millis
+        );
+        if let Some(kept) = &self.kept {
+            out.push_str(",\"kept\":");
+            kept.write(out);
+        }
+        out.push('}');
+    }
+}
+
 /// Positions, one by one as far as that stays readable, else as runs; both forms are read.
 impl Value for Covered {
     const EXPECTED: &'static str = "a list of positions";
@@ -351,6 +385,8 @@ choices! {
         Recount "recount", ClaudeCode "claude-code", FiveLayer "five-layer", Cline "cline", None "none"
     }
     Trigger { Manual "manual", Auto "auto", Overflow "overflow" }
+    Maker { Model "model", Memory "memory", Rule "rule", Host "host" }
+    CacheCause { Unexplained "unexplained", Expired "expired", Changed "changed" }
     Scope { Session "session", User "user" }
     Excess { Tokens "tokens", Bytes "bytes", Images "images" }
     BreakerState { Counts "counts", Trips "trips", Releases "releases" }

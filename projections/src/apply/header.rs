@@ -22,7 +22,8 @@ impl Timeline {
     /// The newest usage and the newest issued prompt: facts of the ledger that the meter reads by timeline.
     pub(super) fn ledger_mark(&mut self, logged: &Arc<Logged>) -> Option<Seq> {
         match &logged.event.body {
-            Body::Usage(_) => self.usage = Some(logged.seq),
+            // The call of a compaction says nothing about the size of the session's prompt.
+            Body::Usage(usage) if usage.compaction.is_none() => self.usage = Some(logged.seq),
             Body::Issued(_) => self.issued = Some(logged.seq),
             _ => {}
         }

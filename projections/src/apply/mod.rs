@@ -64,7 +64,8 @@ impl Timeline {
             | Body::Forked(_)
             | Body::Counted(_)
             | Body::Overflow(_) => None,
-            Body::Breaker(_) | Body::Erased(_) | Body::Kept(_) | Body::Newer(_) => None,
+            Body::Breaker(_) | Body::CacheBreak(_) | Body::Done(_) | Body::Erased(_) => None,
+            Body::Kept(_) | Body::Newer(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The ledger as plain data.
 //!
-//! - Breakers are named by the event that first named them, the tokenizer by the event that named it last.
+//! - Breakers are named by the event that first named them, the tokenizer and what is done by the event that named it last.
 
 use super::thaw::Read;
 use super::{list, map, plain};
@@ -24,6 +24,9 @@ pub(super) struct FrozenLedger {
     pub(super) breaks: Vec<FrozenBreaker>,
     pub(super) erased: Vec<Seq>,
     requests: Vec<([u8; 16], Seq)>,
+    compaction_usages: Vec<Seq>,
+    pub(super) cache_breaks: Vec<Seq>,
+    pub(super) done: Vec<Seq>,
     unknown: u64,
 }
 
@@ -96,6 +99,9 @@ impl FrozenLedger {
             breaks: breaks.collect(),
             erased: super::keys(&ledger.erased),
             requests: list(&ledger.requests),
+            compaction_usages: super::keys(&ledger.compaction_usages),
+            cache_breaks: super::keys(&ledger.cache_breaks),
+            done: ledger.done.values().copied().collect(),
             unknown: ledger.unknown,
         }
     }
@@ -121,6 +127,9 @@ impl FrozenLedger {
             erased: read.events(&self.erased)?,
             breaks: Map::default(),
             requests: map(&self.requests),
+            compaction_usages: super::set(&self.compaction_usages),
+            cache_breaks: read.events(&self.cache_breaks)?,
+            done: Map::default(),
             unknown: self.unknown,
         };
         for breaker in &self.breaks {
@@ -131,6 +140,9 @@ impl FrozenLedger {
             let did = breaker.did.iter().map(|did| view(*did)).collect();
             ledger.breaks.insert_mut(name, did);
         }
+        for seq in &self.done {
+            ledger.done.insert_mut(action(&*read.event(*seq)?)?, *seq);
+        }
         Some(ledger)
     }
 }
@@ -138,6 +150,13 @@ impl FrozenLedger {
 fn tokenizer(logged: &Logged) -> Option<Arc<str>> {
     match &logged.event.body {
         Body::Counted(counted) => Some(Arc::from(counted.tokenizer.as_str())),
+        _ => None,
+    }
+}
+
+fn action(logged: &Logged) -> Option<String> {
+    match &logged.event.body {
+        Body::Done(done) => Some(done.action.clone()),
         _ => None,
     }
 }

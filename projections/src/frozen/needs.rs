@@ -15,6 +15,7 @@ impl Frozen {
         needs.extend(ledger.opened.iter().chain(&ledger.forked));
         needs.extend(ledger.tokenizer.iter());
         needs.extend(ledger.overflows.iter().chain(&ledger.erased));
+        needs.extend(ledger.cache_breaks.iter().chain(&ledger.done));
         needs.extend(ledger.breaks.iter().filter_map(|breaker| breaker.named()));
         needs.into_iter().collect()
     }

@@ -66,7 +66,8 @@ impl<'a, 'c> Pen<'a, 'c> {
     /// Turns to a block.
     pub(crate) fn turn(&mut self, source: BlockId) {
         self.source = source;
-        self.counted = Some(source);
+        // What stands in no log has no block to be counted under: its position will be another event's.
+        self.counted = Some(source).filter(|_| !self.context.timeline.is_unlogged(source.seq));
         self.why = Why::AsWritten;
         self.salts.clear();
     }

@@ -5,6 +5,7 @@
 //! - The key of a unit is its first part's position; of a summary, the start of its range; of anything else, its own position.
 
 mod line;
+mod part;
 mod place;
 mod work;
 

@@ -1,7 +1,10 @@
 //! A host that writes a session event by event, and a short way to say what is shown.
 
 use recount_events::*;
-use recount_projections::{Misfit, MisfitKind, Problem, Shown, State, Suggest, Timeline};
+use recount_projections::{
+    Logged, Misfit, MisfitKind, Problem, Shown, Source, State, Suggest, Timeline,
+};
+use std::sync::Arc;
 
 /// A session and everything that was logged in it.
 #[derive(Clone, Default)]
@@ -11,7 +14,17 @@ pub(crate) struct Host {
     pub(crate) clock: u64,
 }
 
-pub(crate) type Done = Result<Seq, Misfit>;
+/// A whole state, from which another one reads its events again.
+#[derive(Debug)]
+pub(crate) struct Whole(pub(crate) State);
+
+impl Source for Whole {
+    fn event(&self, seq: Seq) -> Option<Arc<Logged>> {
+        self.0.event(seq)
+    }
+}
+
+pub(crate) type Put = Result<Seq, Misfit>;
 
 pub(crate) fn event(body: Body) -> Event {
     Event {
@@ -111,6 +124,7 @@ pub(crate) fn compact_commit(range: Range) -> CompactCommit {
         before: None,
         after: None,
         covered: Covered::default(),
+        boundary: None,
     }
 }
 
@@ -136,18 +150,18 @@ impl Host {
         host
     }
 
-    pub(crate) fn put(&mut self, body: Body) -> Done {
+    pub(crate) fn put(&mut self, body: Body) -> Put {
         self.put_event(event(body))
     }
 
-    pub(crate) fn put_because(&mut self, body: Body, because: u64) -> Done {
+    pub(crate) fn put_because(&mut self, body: Body, because: u64) -> Put {
         self.put_event(Event {
             because: Some(Seq(because)),
             ..event(body)
         })
     }
 
-    pub(crate) fn put_at(&mut self, body: Body, time: u64) -> Done {
+    pub(crate) fn put_at(&mut self, body: Body, time: u64) -> Put {
         let admitted = self.state.admit(Event {
             at: Millis(time),
             ..event(body)
@@ -156,7 +170,7 @@ impl Host {
         Ok(self.state.apply(admitted).seq)
     }
 
-    fn put_event(&mut self, event: Event) -> Done {
+    fn put_event(&mut self, event: Event) -> Put {
         self.clock += 1;
         let admitted = self.state.admit(Event {
             at: Millis(self.clock),
@@ -172,7 +186,7 @@ impl Host {
             .0
     }
 
-    pub(crate) fn say(&mut self, raws: &[String]) -> Done {
+    pub(crate) fn say(&mut self, raws: &[String]) -> Put {
         let raws: Vec<&str> = raws.iter().map(String::as_str).collect();
         self.put(Body::Message(message(Role::User, blocks(&raws))))
     }
@@ -187,25 +201,25 @@ impl Host {
             .0
     }
 
-    pub(crate) fn result(&mut self, call: &str, says: &str) -> Done {
+    pub(crate) fn result(&mut self, call: &str, says: &str) -> Put {
         self.put(Body::ToolResult(result(call, says, Status::Ok)))
     }
 
-    pub(crate) fn interim(&mut self, call: &str, says: &str) -> Done {
+    pub(crate) fn interim(&mut self, call: &str, says: &str) -> Put {
         self.put(Body::ToolResult(result(call, says, Status::Interim)))
     }
 
-    pub(crate) fn compact(&mut self, first: u64, last: u64) -> Done {
+    pub(crate) fn compact(&mut self, first: u64, last: u64) -> Put {
         self.put(Body::CompactCommit(compact_commit(closed(first, last))))
     }
 
-    pub(crate) fn keep_from(&mut self, keep: u64) -> Done {
+    pub(crate) fn keep_from(&mut self, keep: u64) -> Put {
         self.put(Body::CompactCommit(compact_commit(Range::KeepFrom(Seq(
             keep,
         )))))
     }
 
-    pub(crate) fn delete(&mut self, first: u64, last: u64) -> Done {
+    pub(crate) fn delete(&mut self, first: u64, last: u64) -> Put {
         self.put(Body::DeleteRange(DeleteRange {
             range: closed(first, last),
             cause: None,
@@ -213,7 +227,7 @@ impl Host {
         }))
     }
 
-    pub(crate) fn snip(&mut self, messages: &[u64]) -> Done {
+    pub(crate) fn snip(&mut self, messages: &[u64]) -> Put {
         let messages = messages.iter().map(|seq| Seq(*seq)).collect();
         self.put(Body::Snip(Snip {
             messages,
@@ -222,7 +236,7 @@ impl Host {
         }))
     }
 
-    pub(crate) fn inject(&mut self, slot: &str, text: &str, lifetime: Lifetime) -> Done {
+    pub(crate) fn inject(&mut self, slot: &str, text: &str, lifetime: Lifetime) -> Put {
         self.put(Body::Inject(Inject {
             slot: Text::plain(slot),
             content: words(text),
@@ -231,7 +245,7 @@ impl Host {
         }))
     }
 
-    pub(crate) fn replace(&mut self, block: BlockId, text: &str) -> Done {
+    pub(crate) fn replace(&mut self, block: BlockId, text: &str) -> Put {
         self.put(Body::Replace(Replace {
             blocks: vec![block],
             with: words(text),
@@ -239,14 +253,14 @@ impl Host {
         }))
     }
 
-    pub(crate) fn checkpoint(&mut self, label: &str) -> Done {
+    pub(crate) fn checkpoint(&mut self, label: &str) -> Put {
         self.put(Body::Checkpoint(Checkpoint {
             label: Text::plain(label),
             workspace: None,
         }))
     }
 
-    pub(crate) fn rollback(&mut self, asked: Target) -> Done {
+    pub(crate) fn rollback(&mut self, asked: Target) -> Put {
         self.put(Body::Rollback(Rollback { asked, to: None }))
     }
 
@@ -254,14 +268,14 @@ impl Host {
         self.rollback(Target::Seq(Seq(to))).unwrap().0
     }
 
-    pub(crate) fn undo(&mut self, event: u64) -> Done {
+    pub(crate) fn undo(&mut self, event: u64) -> Put {
         self.put(Body::Undo(Undo {
             event: Seq(event),
             to: None,
         }))
     }
 
-    pub(crate) fn usage(&mut self, request: &str, input: u64, output: u64) -> Done {
+    pub(crate) fn usage(&mut self, request: &str, input: u64, output: u64) -> Put {
         let request = Some(Text::plain(request));
         self.put(Body::Usage(Usage {
             request,
@@ -271,7 +285,7 @@ impl Host {
         }))
     }
 
-    pub(crate) fn stage(&mut self, id: &str, first: u64, last: u64) -> Done {
+    pub(crate) fn stage(&mut self, id: &str, first: u64, last: u64) -> Put {
         let (id, summary) = (Text::plain(id), Text::plain("Done."));
         self.put(Body::CollapseStage(CollapseStage {
             id,
@@ -280,7 +294,7 @@ impl Host {
         }))
     }
 
-    pub(crate) fn collapse(&mut self, id: &str) -> Done {
+    pub(crate) fn collapse(&mut self, id: &str) -> Put {
         self.put(Body::CollapseCommit(CollapseCommit {
             id: Text::plain(id),
             range: None,
@@ -289,23 +303,24 @@ impl Host {
         }))
     }
 
-    pub(crate) fn discard(&mut self, id: &str) -> Done {
+    pub(crate) fn discard(&mut self, id: &str) -> Put {
         self.put(Body::CollapseDiscard(CollapseDiscard {
             id: Text::plain(id),
         }))
     }
 
-    pub(crate) fn plan(&mut self, id: &str, first: u64, last: u64) -> Done {
+    pub(crate) fn plan(&mut self, id: &str, first: u64, last: u64) -> Put {
         self.put(Body::CompactPlan(CompactPlan {
             id: Text::plain(id),
             range: closed(first, last),
             trigger: Trigger::Manual,
             level: 0,
             chunks: vec![(Seq(first), Seq(last))],
+            instruction: None,
         }))
     }
 
-    pub(crate) fn chunk(&mut self, id: &str, chunk: u32) -> Done {
+    pub(crate) fn chunk(&mut self, id: &str, chunk: u32) -> Put {
         self.put(Body::CompactChunk(CompactChunk {
             id: Text::plain(id),
             chunk,
@@ -313,7 +328,7 @@ impl Host {
         }))
     }
 
-    pub(crate) fn commit_plan(&mut self, id: &str, first: u64, last: u64) -> Done {
+    pub(crate) fn commit_plan(&mut self, id: &str, first: u64, last: u64) -> Put {
         let commit = CompactCommit {
             id: Some(Text::plain(id)),
             ..compact_commit(closed(first, last))
@@ -321,7 +336,7 @@ impl Host {
         self.put(Body::CompactCommit(commit))
     }
 
-    pub(crate) fn abandon(&mut self, id: &str) -> Done {
+    pub(crate) fn abandon(&mut self, id: &str) -> Put {
         self.put(Body::CompactAbandon(CompactAbandon {
             id: Text::plain(id),
             reason: Text::plain("no"),
@@ -395,14 +410,14 @@ pub(crate) fn view(timeline: &Timeline) -> String {
 
 /// It was refused in this way.
 #[track_caller]
-pub(crate) fn refused(done: Done, kind: MisfitKind, problem: Problem) {
+pub(crate) fn refused(done: Put, kind: MisfitKind, problem: Problem) {
     let misfit = done.expect_err("must be refused");
     assert_eq!((misfit.kind, misfit.problem), (kind, problem));
 }
 
 /// It was rejected, with this suggestion.
 #[track_caller]
-pub(crate) fn suggests(done: Done, suggest: Option<Suggest>) {
+pub(crate) fn suggests(done: Put, suggest: Option<Suggest>) {
     let misfit = done.expect_err("must be refused");
     assert_eq!(misfit.kind, MisfitKind::Rejected, "{misfit:?}");
     assert_eq!(misfit.suggest, suggest, "{misfit:?}");

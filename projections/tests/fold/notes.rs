@@ -364,3 +364,77 @@ fn a_fold_that_begins_where_a_superseded_injection_stood_comes_back() {
     host.undo(3).unwrap();
     assert_eq!(host.view(), "u2 i5");
 }
+
+#[test]
+fn a16_the_call_of_a_compaction_is_counted_and_measures_no_prompt() {
+    let mut host = Host::new();
+    host.user("one");
+    let own = host.usage("r1", 100, 10).unwrap();
+    let call = Usage {
+        request: Some(Text::plain("r2")),
+        input: 7,
+        output: 3,
+        compaction: Some(Text::plain("c1")),
+        ..Usage::default()
+    };
+    let first = host.put(Body::Usage(call.clone())).unwrap();
+    assert_eq!(host.state.timeline().usage, Some(own));
+    assert_eq!(host.state.ledger().totals.input, 107);
+    assert_eq!(host.state.ledger().totals.requests, 2);
+    let named = |host: &Host| -> Vec<Seq> {
+        let usages = host.state.ledger().compaction_usages.keys();
+        usages.copied().collect()
+    };
+    assert_eq!(named(&host), [first]);
+    // Said again, it is the same call.
+    let again = Usage { output: 5, ..call };
+    host.put(Body::Usage(again)).unwrap();
+    assert_eq!(named(&host), [first]);
+    assert_eq!(host.state.ledger().totals.output, 15);
+    host.back(1);
+    assert_eq!(named(&host), [first]);
+    assert_eq!(host.state.timeline().usage, None);
+}
+
+#[test]
+fn m8_falls_of_the_cache_and_what_is_done_are_facts() {
+    let mut host = Host::new();
+    host.user("one");
+    let usage = host.usage("r1", 100, 10).unwrap();
+    let fall = CacheBreak {
+        usage,
+        before: 9_000,
+        after: 100,
+        byte: Some(12),
+        piece: Some(at(1, 0)),
+        event: Some(Seq(1)),
+        cause: CacheCause::Changed,
+    };
+    let fall = host.put(Body::CacheBreak(fall)).unwrap();
+    let done = |action: &str, error: Option<&str>| {
+        Body::Done(Done {
+            action: action.into(),
+            error: error.map(Text::plain),
+        })
+    };
+    host.put(done("s7/0", Some("disk full"))).unwrap();
+    let last = host.put(done("s7/0", None)).unwrap();
+    let other = host.put(done("s7/1", None)).unwrap();
+    refused(host.undo(fall.0), Rejected, Problem::NotUndoable(fall));
+    host.back(1);
+    let ledger = host.state.ledger();
+    let falls: Vec<Seq> = ledger.cache_breaks.keys().copied().collect();
+    assert_eq!(falls, [fall]);
+    assert_eq!(ledger.done.get("s7/0"), Some(&last));
+    assert_eq!(ledger.done.get("s7/1"), Some(&other));
+    // A state that was put away and read again says the same.
+    let frozen = host.state.freeze().unwrap();
+    let source = std::sync::Arc::new(Whole(host.state.clone()));
+    let thawed = frozen.thaw(&mut |seq| host.state.event(seq), source);
+    let thawed = thawed.unwrap();
+    assert_eq!(thawed.ledger().done.get("s7/0"), Some(&last));
+    assert_eq!(thawed.ledger().cache_breaks.size(), 1);
+    assert_eq!(thawed.freeze().unwrap(), frozen);
+    assert!(frozen.needs().contains(&fall));
+    assert!(frozen.needs().contains(&last));
+}

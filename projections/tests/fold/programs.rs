@@ -158,7 +158,7 @@ pub(crate) fn planned(host: &Host) -> (u64, u64) {
     }
 }
 
-pub(crate) fn run(host: &mut Host, step: &Step) -> Done {
+pub(crate) fn run(host: &mut Host, step: &Step) -> Put {
     let ids = |calls: &[u8]| calls.iter().map(|id| name("t", *id)).collect::<Vec<_>>();
     match step {
         Step::User => Ok(Seq(host.user("words"))),

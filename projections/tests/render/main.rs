@@ -15,6 +15,7 @@ mod header;
 mod hostile;
 mod law;
 mod outcomes;
+mod part;
 mod pictures;
 mod salts;
 mod sizes;

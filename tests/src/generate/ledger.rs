@@ -38,6 +38,11 @@ pub(super) fn event(host: &Host, dice: &mut Dice, name: &str) -> Value {
         "usage" => {
             json!({"request": dice.one(&["r1", "r2"]).copied().unwrap_or("r1"), "input": dice.below(1000), "output": 1})
         }
+        "cache_break" => {
+            json!({"usage": head.saturating_sub(1), "before": 9_000, "after": dice.below(9_000), "cause": "changed"})
+        }
+        "done" if dice.percent(50) => json!({"action": "k1/1"}),
+        "done" => json!({"action": "k1/1", "error": words(dice)}),
         "overflow" => json!({"error": words(dice), "actual": 5, "limit": 4, "kind": "tokens"}),
         "breaker" => {
             json!({"name": "compact", "state": dice.one(&["counts", "trips", "releases"]).copied().unwrap_or("counts"), "value": 1})

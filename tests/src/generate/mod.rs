@@ -76,6 +76,8 @@ pub const KINDS: &[(&str, u32, u32)] = &[
     ("overflow", 1, 0),
     ("breaker", 1, 0),
     ("erased", 1, 0),
+    ("cache_break", 1, 0),
+    ("done", 1, 0),
 ];
 
 /// The index of a kind.

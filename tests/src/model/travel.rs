@@ -86,8 +86,18 @@ const UNDOABLE: [&str; 19] = [
 ];
 
 /// Kinds that only the ledger keeps.
-const LEDGER: [&str; 9] = [
-    "opened", "closed", "forked", "counted", "issued", "usage", "overflow", "breaker", "erased",
+const LEDGER: [&str; 11] = [
+    "opened",
+    "closed",
+    "forked",
+    "counted",
+    "issued",
+    "usage",
+    "overflow",
+    "breaker",
+    "erased",
+    "cache_break",
+    "done",
 ];
 
 /// Only the ledger keeps it.

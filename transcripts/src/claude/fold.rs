@@ -105,6 +105,7 @@ impl<'a> Session<'a> {
             before,
             after,
             covered: Covered::default(),
+            boundary: None,
         };
         let event = self.push(
             Body::CompactCommit(commit),

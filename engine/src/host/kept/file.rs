@@ -12,7 +12,7 @@ use recount_wal::{RecordDigest, StreamId};
 /// What a checkpoint begins with.
 const MAGIC: [u8; 8] = *b"RECSTATE";
 /// The version of these bytes. Anything else is left alone: a checkpoint is never migrated.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes before the body.
 const HEAD: usize = 80;
 /// Bytes of the digest at the end.
