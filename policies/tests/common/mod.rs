@@ -7,7 +7,10 @@
 #![allow(
     dead_code,
     unreachable_pub,
-    reason = "each test binary uses a part of the kit"
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "each test binary uses a part of the kit; a test that cannot go on has failed"
 )]
 
 use recount_events::{Body, Event, Millis, Profile, Seq, SessionKind, escape};

@@ -1,0 +1,7 @@
+//! Tiers ① to ③, row by row: what sets them off, one below and one above, the same after a reopening, and the way back.
+
+mod body;
+mod budget;
+#[path = "../common/mod.rs"]
+mod common;
+mod cuts;
