@@ -79,6 +79,7 @@ pub(super) fn examine(diagnosis: &mut api::Diagnosis, path: &Path) {
         });
     }
     key(diagnosis, path);
+    lock(diagnosis, path);
     if diagnosis.holder.is_none() {
         let found = leftovers(path).into_iter().map(|left| api::Ailment {
             what: left.what.to_owned(),
@@ -108,6 +109,20 @@ fn size(path: &Path) -> (u64, u64) {
         }
     }
     total
+}
+
+/// What stands in the lock's place must be a file, or nothing.
+fn lock(diagnosis: &mut api::Diagnosis, path: &Path) {
+    let lock = path.join("lock");
+    let there = std::fs::symlink_metadata(&lock).is_ok();
+    if there && !std::fs::metadata(&lock).is_ok_and(|about| about.is_file()) {
+        diagnosis.problems.push(api::Ailment {
+            what: "what stands in the lock's place is not a file".to_owned(),
+            file: Some("lock".to_owned()),
+            next: "take it away; the next open makes a new one".to_owned(),
+            ..api::Ailment::default()
+        });
+    }
 }
 
 fn key(diagnosis: &mut api::Diagnosis, path: &Path) {

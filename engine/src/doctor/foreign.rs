@@ -36,6 +36,16 @@ pub(super) fn unread(diagnosis: &mut api::Diagnosis, cause: &std::io::Error) {
     );
 }
 
+/// Neither a file nor a directory: reading it may never end.
+pub(super) fn device(diagnosis: &mut api::Diagnosis) {
+    diagnosis.what = api::What::Foreign;
+    wrong(
+        diagnosis,
+        "it is neither a directory nor a file",
+        "name a data directory of Recount, or a recording's file",
+    );
+}
+
 /// A directory that is not ours.
 pub(super) fn folder(diagnosis: &mut api::Diagnosis, path: &Path) {
     let entries = match std::fs::read_dir(path) {

@@ -11,7 +11,10 @@ pub(super) fn of(path: &Path) -> Option<String> {
 
 /// What the lock file says of its holder.
 fn named(lock: &Path) -> String {
-    let text = std::fs::read(lock).unwrap_or_default();
+    // Reading a pipe would wait for whoever is at its other end.
+    let is_file = std::fs::metadata(lock).is_ok_and(|about| about.is_file());
+    let text = is_file.then(|| std::fs::read(lock).ok()).flatten();
+    let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(text.get(..256).unwrap_or(&text))
         .trim()
         .to_owned();

@@ -85,6 +85,7 @@ fn once(path: &Path) -> api::Diagnosis {
         }
         Err(cause) => foreign::unread(&mut diagnosis, &cause),
         Ok(about) if about.is_file() => foreign::file(&mut diagnosis, path),
+        Ok(about) if !about.is_dir() => foreign::device(&mut diagnosis),
         Ok(_) if files::is_ours(path) => ours(&mut diagnosis, path),
         Ok(_) => foreign::folder(&mut diagnosis, path),
     }

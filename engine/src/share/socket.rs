@@ -24,7 +24,10 @@ pub(super) fn listen(dir: &Path) -> io::Result<(UnixListener, PathBuf)> {
 
 /// Connects to the holder.
 pub(super) fn connect(dir: &Path) -> io::Result<UnixStream> {
-    let named = std::fs::read(dir.join("socket.path")).ok();
+    let pointer = dir.join("socket.path");
+    // Reading a pipe would wait for whoever is at its other end.
+    let is_file = std::fs::metadata(&pointer).is_ok_and(|about| about.is_file());
+    let named = is_file.then(|| std::fs::read(pointer).ok()).flatten();
     let path = named.map_or_else(
         || dir.join("socket"),
         |bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)),

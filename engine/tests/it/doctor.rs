@@ -450,3 +450,50 @@ fn segments_that_are_missing_swapped_or_from_elsewhere_are_named() {
     let found = told(&fixture, "a segment of another directory");
     assert!(found.sessions[0].lost > 0, "{found:?}");
 }
+
+/// What may stand where a file is expected, and is none.
+#[cfg(unix)]
+fn stand_ins() -> [(&'static str, fn(&Path)); 3] {
+    [
+        ("a directory", |path| std::fs::create_dir(path).unwrap()),
+        ("a link into nothing", |path| {
+            std::os::unix::fs::symlink("/nowhere/at/all", path).unwrap();
+        }),
+        ("a pipe", |path| {
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        }),
+    ]
+}
+
+/// Whatever stands in a file's place: nothing waits for it, nothing is made elsewhere, and the doctor names it.
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_where_one_is_expected_stops_nobody() {
+    for name in ["lock", "key", "socket.path"] {
+        for (shape, make) in stand_ins() {
+            let fixture = filled();
+            let place = fixture.path().join(name);
+            let _ = std::fs::remove_file(&place);
+            make(&place);
+            let context = format!("{name} is {shape}");
+            let found = doctor::examine(fixture.path());
+            assert_eq!(found.what, What::Recount, "{context}");
+            // The socket's pointer is only a hint.
+            assert_eq!(
+                found.is_well(),
+                name == "socket.path",
+                "{context}: {found:?}"
+            );
+            if name == "lock" {
+                let refused = doctor::repair(fixture.path(), false).unwrap_err();
+                assert_eq!(refused.kind(), ErrorKind::Io, "{context}");
+                let refused = recount::Engine::open(fixture.path(), recount::Options::default());
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::Io, "{context}");
+            }
+        }
+    }
+    let found = doctor::examine(Path::new("/dev/null"));
+    assert_eq!(found.what, What::Foreign);
+    assert!(!found.is_well());
+}

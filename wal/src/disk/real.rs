@@ -55,7 +55,11 @@ impl RealDisk {
     }
 
     /// Opens or makes a file that only its owner can read.
+    ///
+    /// # Errors
+    /// What the system says; `InvalidInput` for what is there and is no file.
     pub(crate) fn private(root: &Path, name: &str) -> io::Result<File> {
+        only_a_file(&root.join(name))?;
         private()
             .read(true)
             .write(true)
@@ -109,6 +113,7 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn SegmentFile>> {
+        only_a_file(&self.path(name))?;
         let file = OpenOptions::new()
             .read(true)
             .write(access == Access::Write)
@@ -168,6 +173,21 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Opening a pipe waits for whoever is at its other end, and a link into nothing would make a file elsewhere.
+fn only_a_file(path: &Path) -> io::Result<()> {
+    let is_file = match std::fs::metadata(path) {
+        Ok(about) => about.is_file(),
+        Err(_) => std::fs::symlink_metadata(path).is_err(),
+    };
+    if is_file {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "what stands there is not a file",
+    ))
 }
 
 fn private() -> OpenOptions {
