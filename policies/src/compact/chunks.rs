@@ -1,0 +1,83 @@
+//! The pieces that a model sums up one by one (A10).
+//!
+//! - One piece is the rule: where the whole prompt, the instruction and a summary fit the window, the request is the session's own
+//!   prompt with one more message, which the provider's cache serves.
+//! - Else consecutive ranges of whole atoms, each small enough for a request of its own. An atom that is too large by itself is a piece
+//!   all the same; no model is asked about it.
+
+use super::atoms::Atom;
+use super::range::Span;
+use crate::Situation;
+use alloc::vec::Vec;
+use recount_events::Seq;
+
+/// What the words around a piece may take, in counted tokens.
+const AROUND: u64 = 64;
+
+/// Tokens of the provider that a request for a summary may have, instruction included.
+fn most(at: &Situation<'_>) -> u64 {
+    let window = at.profile.window;
+    let answer = at
+        .constants
+        .compact
+        .summary_tokens
+        .min(at.profile.max_output)
+        .min(window / 2);
+    let most = window.saturating_sub(answer);
+    match at.constants.compact.limit {
+        0 => most.min(at.lines.effective),
+        _ => most,
+    }
+}
+
+fn asking(at: &Situation<'_>, instruction: &str) -> u64 {
+    at.scaled(at.words.tokens(instruction).saturating_add(AROUND))
+}
+
+/// The whole prompt with the instruction behind it fits.
+pub(crate) fn whole_fits(at: &Situation<'_>, instruction: &str) -> bool {
+    at.fill.total.saturating_add(asking(at, instruction)) <= most(at)
+}
+
+/// Counted tokens that one piece may have.
+pub(crate) fn largest(at: &Situation<'_>, instruction: &str) -> u64 {
+    let beside = at.fill.floor.saturating_add(asking(at, instruction));
+    super::limits::counted(at, most(at).saturating_sub(beside))
+}
+
+/// The pieces of a range.
+pub(crate) fn chunks(
+    at: &Situation<'_>,
+    atoms: &[Atom],
+    span: Span,
+    instruction: &str,
+    level: u8,
+) -> Vec<(Seq, Seq)> {
+    if level == 0 && whole_fits(at, instruction) {
+        return span.ends(atoms).into_iter().collect();
+    }
+    // A single piece would stand for the whole prompt, which does not fit.
+    let all = span.tokens(atoms);
+    let largest = largest(at, instruction);
+    let half = u32::from(level);
+    let largest = match level {
+        0 => largest.min(all.saturating_sub(1)),
+        _ => largest.min(all).checked_shr(half).unwrap_or(0),
+    };
+    let mut chunks: Vec<(Seq, Seq)> = Vec::new();
+    let mut tokens = 0_u64;
+    for atom in span.of(atoms) {
+        let more = tokens.saturating_add(atom.tokens);
+        match chunks.last_mut() {
+            Some(chunk) if more <= largest || atom.shown == 0 => {
+                chunk.1 = atom.last;
+                tokens = more;
+            }
+            _ => {
+                chunks.push((atom.first, atom.last));
+                tokens = atom.tokens;
+            }
+        }
+    }
+    chunks
+}

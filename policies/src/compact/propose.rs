@@ -1,0 +1,127 @@
+//! What this tier proposes of its own accord.
+
+use super::breakers::{self, Gate};
+use super::commit::{self, Wanted};
+use super::{Ask, atoms, limits, memory, nothing, plan, range};
+use crate::{Proposal, Proposed, Situation, collapse};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use recount_events::{Body, Maker, Seq, SessionKind, Trigger};
+use recount_projections::{Life, Shown, Timeline};
+
+/// What this tier proposes: a plan when the trigger is reached, a commit at once where the session's notes cover the range; changes of
+/// its breakers.
+#[must_use]
+pub fn propose(at: &Situation<'_>) -> Proposal {
+    if at.kind == SessionKind::Side || !at.auto || !at.constants.compact.on {
+        return Proposal::default();
+    }
+    let released = breakers::releases(at);
+    if at.weighed() < at.lines.trigger || at.timeline().work.plan.is_some() {
+        return only(released, "");
+    }
+    if collapse::helps(at) {
+        return only(
+            released,
+            "held back: staged spans are still to be committed",
+        );
+    }
+    if waits(at.timeline()) {
+        return only(
+            released,
+            "held back: the last compaction was given up, and nothing came since",
+        );
+    }
+    match breakers::gate(at) {
+        Gate::Shut(why, mut tripped) => {
+            tripped.extend(released);
+            only(tripped, why)
+        }
+        Gate::Open(counted) => {
+            let mut proposal = from_memory(at).unwrap_or_else(|| planned(at));
+            if proposal.is_empty() {
+                return with(proposal, released);
+            }
+            proposal.events.extend(counted);
+            with(proposal, released)
+        }
+    }
+}
+
+fn only(events: Vec<Proposed>, why: &str) -> Proposal {
+    Proposal {
+        did: why.to_string(),
+        events,
+        ..Proposal::default()
+    }
+}
+
+fn with(mut proposal: Proposal, events: Vec<Proposed>) -> Proposal {
+    proposal.events.extend(events);
+    proposal
+}
+
+fn planned(at: &Situation<'_>) -> Proposal {
+    let ask = Ask {
+        trigger: Trigger::Auto,
+        ..Ask::default()
+    };
+    match plan(at, &ask) {
+        Ok(plan) => Proposal {
+            did: "the trigger is reached: a summary is asked for".to_string(),
+            freed: 0,
+            events: alloc::vec![Body::CompactPlan(plan).into()],
+            spills: Vec::new(),
+        },
+        Err(refusal) => nothing(refusal),
+    }
+}
+
+/// The session's notes, where they cover enough to get under the trigger.
+fn from_memory(at: &Situation<'_>) -> Option<Proposal> {
+    if !at.constants.compact.memory || at.timeline().memories.is_empty() {
+        return None;
+    }
+    let ask = Ask {
+        trigger: Trigger::Auto,
+        ..Ask::default()
+    };
+    let atoms = atoms::atoms(at);
+    let span = range::resolve(at, &atoms, &ask).ok()?;
+    let (covered, summary) = memory::covered(at, &atoms, span)?;
+    let wanted = Wanted {
+        id: None,
+        range: covered.ends(&atoms)?,
+        summary: &summary,
+        trigger: Trigger::Auto,
+        level: 0,
+        by: Maker::Memory,
+        millis: 0,
+    };
+    let proposal = commit::propose(at, &wanted, Vec::new()).ok()?;
+    let left = at.weighed().saturating_sub(proposal.freed);
+    (left < at.lines.trigger && proposal.freed >= limits::percent(at.weighed(), LEAST))
+        .then_some(proposal)
+}
+
+/// Per cent of what is weighed that notes have to free to be taken.
+const LEAST: u64 = 10;
+
+/// A compaction was given up, and neither the person nor the model said anything since.
+fn waits(timeline: &Timeline) -> bool {
+    let lives = timeline.work.compactions.values();
+    let given_up = lives.filter_map(|life| match life {
+        Life::Abandoned(seq) => Some(*seq),
+        _ => None,
+    });
+    given_up.max().is_some_and(|seq| !went_on(timeline, seq))
+}
+
+fn went_on(timeline: &Timeline, since: Seq) -> bool {
+    let mut behind = timeline.shown.range(since..);
+    behind.any(|(_, shown)| match shown {
+        Shown::Unit(_) => true,
+        Shown::Said(said) => said.logged.message().is_some_and(atoms::is_authored),
+        Shown::Inject(_) | Shown::Summary(_) => false,
+    })
+}

@@ -1,0 +1,94 @@
+//! Texts made to fit: so many tokens, cut at a character.
+
+use crate::Words;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+
+/// What stands where something was left out.
+pub(crate) const GAP: &str = "\n[...truncated...]\n";
+
+/// Tries to hit the number of tokens.
+const TRIES: usize = 12;
+
+/// The longest beginning of a text of at most so many bytes, cut at a character.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    text.get(..end).unwrap_or("")
+}
+
+/// The longest end of a text of at most so many bytes, cut at a character.
+pub(crate) fn foot(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start = start.saturating_add(1);
+    }
+    text.get(start..).unwrap_or("")
+}
+
+/// The text, or its beginning with an ellipsis, in at most so many counted tokens; nothing when not even that fits.
+pub(crate) fn begin(words: &dyn Words, text: &str, tokens: u64) -> Option<String> {
+    shaped(words, text, tokens, |bytes| {
+        let mut cut = head(text, bytes).trim_end().to_owned();
+        if !cut.is_empty() {
+            cut.push('…');
+        }
+        cut
+    })
+}
+
+/// The text, or its beginning and its end (`head` of a hundred parts, and `tail`), in at most so many counted tokens.
+pub(crate) fn middle(
+    words: &dyn Words,
+    text: &str,
+    tokens: u64,
+    (head_share, tail_share): (u64, u64),
+) -> Option<String> {
+    let both = head_share.saturating_add(tail_share).max(1);
+    shaped(words, text, tokens, |bytes| {
+        let share = |share: u64| {
+            let part = (bytes as u64).saturating_mul(share) / both;
+            usize::try_from(part).unwrap_or(usize::MAX)
+        };
+        let mut cut = head(text, share(head_share)).to_owned();
+        cut.push_str(GAP);
+        cut.push_str(foot(text, share(tail_share)));
+        cut
+    })
+}
+
+/// Narrows the bytes down until the shape has at most so many tokens.
+fn shaped(
+    words: &dyn Words,
+    text: &str,
+    tokens: u64,
+    shape: impl Fn(usize) -> String,
+) -> Option<String> {
+    let all = words.tokens(text);
+    if all <= tokens {
+        return Some(text.to_owned());
+    }
+    let mut bytes = portion(text.len(), tokens, all);
+    for _ in 0..TRIES {
+        let cut = shape(bytes);
+        if cut.is_empty() {
+            return None;
+        }
+        let has = words.tokens(&cut);
+        if has <= tokens {
+            return Some(cut);
+        }
+        if bytes == 0 {
+            return None;
+        }
+        bytes = portion(bytes, tokens, has).min(bytes.saturating_mul(15) / 16);
+    }
+    None
+}
+
+fn portion(bytes: usize, tokens: u64, of: u64) -> usize {
+    let part = (bytes as u128).saturating_mul(u128::from(tokens)) / u128::from(of.max(1));
+    usize::try_from(part).unwrap_or(usize::MAX)
+}

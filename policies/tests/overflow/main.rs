@@ -1,0 +1,10 @@
+//! What providers' refusals mean, and the levels without a model.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
+
+mod words;
