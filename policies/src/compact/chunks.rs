@@ -45,28 +45,38 @@ pub(crate) fn largest(at: &Situation<'_>, instruction: &str) -> u64 {
     super::limits::counted(at, most(at).saturating_sub(beside))
 }
 
-/// The pieces of a range.
+/// The pieces of a range, and the level that they are cut at: a single piece at level 0 of a compaction that no refusal asked for stands
+/// for the whole prompt, every other one for its own range only.
 pub(crate) fn chunks(
     at: &Situation<'_>,
     atoms: &[Atom],
     span: Span,
-    instruction: &str,
-    level: u8,
-) -> Vec<(Seq, Seq)> {
-    if level == 0 && whole_fits(at, instruction) {
-        return span.ends(atoms).into_iter().collect();
+    (instruction, level, alone): (&str, u8, bool),
+) -> (Vec<(Seq, Seq)>, u8) {
+    if level == 0 && !alone && whole_fits(at, instruction) {
+        return (span.ends(atoms).into_iter().collect(), 0);
     }
-    // A single piece would stand for the whole prompt, which does not fit.
     let all = span.tokens(atoms);
     let largest = largest(at, instruction);
-    let half = u32::from(level);
     let largest = match level {
+        0 if alone => largest,
         0 => largest.min(all.saturating_sub(1)),
-        _ => largest.min(all).checked_shr(half).unwrap_or(0),
+        _ => largest.min(all).checked_shr(u32::from(level)).unwrap_or(0),
     };
+    let chunks = pieces(span.of(atoms), largest);
+    let level = if chunks.len() == 1 && !alone {
+        level.max(1)
+    } else {
+        level
+    };
+    (chunks, level)
+}
+
+/// Consecutive ranges of at most so many tokens each, if no atom is larger.
+fn pieces(atoms: &[Atom], largest: u64) -> Vec<(Seq, Seq)> {
     let mut chunks: Vec<(Seq, Seq)> = Vec::new();
     let mut tokens = 0_u64;
-    for atom in span.of(atoms) {
+    for atom in atoms {
         let more = tokens.saturating_add(atom.tokens);
         match chunks.last_mut() {
             Some(chunk) if more <= largest || atom.shown == 0 => {

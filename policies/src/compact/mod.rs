@@ -67,14 +67,15 @@ pub fn plan(at: &Situation<'_>, ask: &Ask<'_>) -> Result<CompactPlan, Refusal> {
     let compact = &at.constants.compact;
     let limit = summary_limit(at);
     let instruction = instruction::instruction(ask.custom, compact.custom_replaces, limit);
-    let chunks = chunks::chunks(at, &atoms, span, &instruction, ask.level);
+    let alone = ask.trigger == Trigger::Overflow;
+    let (chunks, level) = chunks::chunks(at, &atoms, span, (&instruction, ask.level, alone));
     named(
         at,
         CompactPlan {
             id: Text::plain(""),
             range: Range::Closed { first, last },
             trigger: ask.trigger,
-            level: ask.level,
+            level,
             chunks,
             instruction: Some(Text::plain(&instruction)),
         },
@@ -96,8 +97,9 @@ pub fn again(at: &Situation<'_>, plan: &CompactPlan) -> Result<CompactPlan, Refu
     };
     let instruction = plan.instruction.as_ref().and_then(Text::words);
     let instruction = instruction.unwrap_or_default();
+    let alone = plan.trigger == Trigger::Overflow;
     let level = plan.level.saturating_add(1);
-    let chunks = chunks::chunks(at, &atoms, span, &instruction, level);
+    let (chunks, level) = chunks::chunks(at, &atoms, span, (&instruction, level, alone));
     if chunks.len() <= plan.chunks.len() {
         return Err(Refusal::Nothing);
     }
@@ -140,13 +142,11 @@ fn summary_limit(at: &Situation<'_>) -> u64 {
     }
 }
 
-/// Whether the request for a plan's single piece may be the whole prompt with the instruction behind it. Where it may not, a request
-/// shows the piece's own range only.
+/// The request for a plan's single piece is the whole prompt with the instruction behind it; any other request shows its piece's own range
+/// only.
 #[must_use]
-pub fn reuses_prompt(at: &Situation<'_>, plan: &CompactPlan) -> bool {
-    let instruction = plan.instruction.as_ref().and_then(Text::words);
-    plan.chunks.len() <= 1
-        && instruction.is_some_and(|instruction| chunks::whole_fits(at, &instruction))
+pub fn reuses_prompt(plan: &CompactPlan) -> bool {
+    plan.chunks.len() == 1 && plan.level == 0 && plan.trigger != Trigger::Overflow
 }
 
 /// A piece is too large for any request: no model is asked, its text is [`rule_text`].
@@ -156,7 +156,7 @@ pub fn is_oversized(at: &Situation<'_>, plan: &CompactPlan, (first, last): (Seq,
     let Some(instruction) = instruction else {
         return true;
     };
-    if reuses_prompt(at, plan) {
+    if reuses_prompt(plan) {
         return false;
     }
     let atoms = atoms::atoms(at);

@@ -26,11 +26,8 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
             "held back: staged spans are still to be committed",
         );
     }
-    if waits(at.timeline()) {
-        return only(
-            released,
-            "held back: the last compaction was given up, and nothing came since",
-        );
+    if let Some(why) = waits(at) {
+        return only(released, why);
     }
     match breakers::gate(at) {
         Gate::Shut(why, mut tripped) => {
@@ -107,14 +104,28 @@ fn from_memory(at: &Situation<'_>) -> Option<Proposal> {
 /// Per cent of what is weighed that notes have to free to be taken.
 const LEAST: u64 = 10;
 
-/// A compaction was given up, and neither the person nor the model said anything since.
-fn waits(timeline: &Timeline) -> bool {
+/// A compaction was given up or taken back, and neither the person nor the model said anything since.
+fn waits(at: &Situation<'_>) -> Option<&'static str> {
+    let timeline = at.timeline();
     let lives = timeline.work.compactions.values();
     let given_up = lives.filter_map(|life| match life {
         Life::Abandoned(seq) => Some(*seq),
         _ => None,
     });
-    given_up.max().is_some_and(|seq| !went_on(timeline, seq))
+    if given_up.max().is_some_and(|seq| !went_on(timeline, seq)) {
+        return Some("held back: the last compaction was given up, and nothing came since");
+    }
+    let undo = timeline.line.undos.last();
+    let taken_back = undo.filter(|(seq, undone)| {
+        let target = at.state.event(undone.event);
+        let is_commit = target.is_some_and(|logged| is_compaction(&logged.event.body));
+        is_commit && !went_on(timeline, **seq)
+    });
+    taken_back.map(|_| "held back: the last compaction was undone, and nothing came since")
+}
+
+const fn is_compaction(body: &Body) -> bool {
+    matches!(body, Body::CompactCommit(_))
 }
 
 fn went_on(timeline: &Timeline, since: Seq) -> bool {

@@ -1,4 +1,4 @@
-//! Texts made to fit: so many tokens, cut at a character.
+//! Texts made to fit: so many tokens, cut where a reader sees a border.
 
 use crate::Words;
 use alloc::borrow::ToOwned;
@@ -10,22 +10,16 @@ pub(crate) const GAP: &str = "\n[...truncated...]\n";
 /// Tries to hit the number of tokens.
 const TRIES: usize = 12;
 
-/// The longest beginning of a text of at most so many bytes, cut at a character.
+/// The longest beginning of a text of at most so many bytes, cut between characters.
 pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end = end.saturating_sub(1);
-    }
-    text.get(..end).unwrap_or("")
+    text.get(..crate::cut::before(text, bytes.min(text.len())))
+        .unwrap_or("")
 }
 
-/// The longest end of a text of at most so many bytes, cut at a character.
+/// The longest end of a text of at most so many bytes, cut between characters.
 pub(crate) fn foot(text: &str, bytes: usize) -> &str {
-    let mut start = text.len().saturating_sub(bytes);
-    while !text.is_char_boundary(start) {
-        start = start.saturating_add(1);
-    }
-    text.get(start..).unwrap_or("")
+    let start = text.len().saturating_sub(bytes);
+    text.get(crate::cut::after(text, start)..).unwrap_or("")
 }
 
 /// The text, or its beginning with an ellipsis, in at most so many counted tokens; nothing when not even that fits.

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use recount_events::{BlockId, BreakerState, Trigger};
 
 /// The last level.
-const LAST: u8 = 3;
+pub const LEVELS: u8 = 3;
 /// Per cent of what was refused that may be left at levels 1 to 3, whatever our own estimate said.
 const LEFT: [u64; 3] = [90, 70, 50];
 /// Counted tokens that a cut result keeps at levels 1 to 3, where the window is large enough.
@@ -30,21 +30,21 @@ pub fn reached(at: &Situation<'_>) -> u8 {
 /// None: there is no further one.
 #[must_use]
 pub fn wanted(at: &Situation<'_>, excess: Option<u64>, reached: u8) -> Option<u8> {
-    let next = reached.checked_add(1).filter(|next| *next <= LAST)?;
+    let next = reached.checked_add(1).filter(|next| *next <= LEVELS)?;
     let Some(excess) = excess else {
         return Some(next);
     };
-    let enough = (next..=LAST).find(|level| {
+    let enough = (next..=LEVELS).find(|level| {
         let left = percent(at.lines.trigger.min(at.weighed()), keep_percent(at, *level));
         at.weighed().saturating_sub(left) >= excess
     });
-    Some(enough.unwrap_or(LAST))
+    Some(enough.unwrap_or(LEVELS))
 }
 
 /// What a level does. Empty where it can free nothing.
 #[must_use]
 pub fn level(at: &Situation<'_>, level: u8) -> Proposal {
-    let level = level.clamp(1, LAST);
+    let level = level.clamp(1, LEVELS);
     let index = usize::from(level).saturating_sub(1);
     let mark = breakers::event(breakers::LEVEL, BreakerState::Counts, u64::from(level));
     let goal = percent(at.lines.trigger.min(at.weighed()), keep_percent(at, level));

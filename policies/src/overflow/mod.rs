@@ -5,5 +5,5 @@ mod level;
 mod parse;
 mod wordings;
 
-pub use level::{level, reached, wanted};
+pub use level::{LEVELS, level, reached, wanted};
 pub use parse::{Said, Verdict, parse};

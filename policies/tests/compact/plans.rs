@@ -345,15 +345,14 @@ fn a10_one_piece_while_the_whole_prompt_fits_its_request() {
         whole.chunks,
         vec![(Seq(ends(whole.range).0), Seq(ends(whole.range).1))]
     );
-    let view = host.view();
-    assert!(compact::reuses_prompt(&view.at(), &whole));
+    assert!(compact::reuses_prompt(&whole));
 
     // Larger than the window less a summary: pieces, in order, without gaps, each small enough.
     fill(&mut host, 30_000, 1_000);
     let cut = plan(&host, &Ask::default()).unwrap();
     let view = host.view();
     assert!(cut.chunks.len() > 1);
-    assert!(!compact::reuses_prompt(&view.at(), &cut));
+    assert!(!compact::reuses_prompt(&cut));
     let (first, last) = ends(cut.range);
     assert_eq!(cut.chunks.first().unwrap().0.0, first);
     assert_eq!(cut.chunks.last().unwrap().1.0, last);
