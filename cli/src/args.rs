@@ -29,10 +29,16 @@ pub(crate) struct Cli {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Give a compaction up that waits for its summaries
+    Abandon(Abandon),
+    /// List what only the host can do: summaries to make, pictures to resize, things to tell
+    Actions(One),
     /// Append events: JSON objects, one a line
     Append(Append),
     /// Name the head of a session
     Checkpoint(Checkpoint),
+    /// Make a session's prompt smaller: prints the request for a model, or works at once without one
+    Compact(Compact),
     /// Print completions for a shell
     Completions(Completions),
     /// Import a session, project it, roll back, project again, undo
@@ -41,6 +47,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Look at a data directory or a recording from outside, whatever its state
     Doctor(Doctor),
+    /// Say that an action was carried out, or could not be
+    Done(Done),
     /// Say what the model sees and what it does not, and why
     Explain(Explain),
     /// Write a session as a lossless archive
@@ -61,6 +69,8 @@ pub(crate) enum Verb {
     Manual,
     /// Open a session, or make one with --create
     Open(Open),
+    /// Say that a provider refused a prompt for its size, and what to do next
+    Overflowed(Overflowed),
     /// Make the next prompt, and record that it was issued
     Prepare(Prompt),
     /// Show the prompt; changes nothing
@@ -77,6 +87,8 @@ pub(crate) enum Verb {
     Stats(Stats),
     /// Say how full a session is
     Status(One),
+    /// Hand in a model's answer to a request of `compact`
+    Summarised(Summarised),
     /// Wait until everything so far is on disk
     Sync(One),
     /// Take one event's effect back
@@ -118,6 +130,20 @@ pub(crate) struct Cut {
     pub(crate) checkpoint: Option<String>,
 }
 
+/// `abandon`.
+#[derive(Args, Debug)]
+pub(crate) struct Abandon {
+    /// The session
+    pub(crate) session: String,
+    /// The compaction
+    pub(crate) compaction: String,
+    /// Why
+    #[arg(default_value = "given up by hand")]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
 /// `append`.
 #[derive(Args, Debug)]
 pub(crate) struct Append {
@@ -146,6 +172,30 @@ pub(crate) struct Checkpoint {
     /// The host's reference to its workspace
     #[arg(long)]
     pub(crate) workspace: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// `compact`.
+#[derive(Args, Debug)]
+pub(crate) struct Compact {
+    /// The session
+    pub(crate) session: String,
+    /// What the summary should heed
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instruction: Option<String>,
+    /// First event summarised; what stands before it stays
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) from: Option<u64>,
+    /// First event kept; what stands before it is summarised
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) up_to: Option<u64>,
+    /// At once, without a model
+    #[arg(long)]
+    pub(crate) model_free: bool,
+    /// Plan nothing: print the request of this chunk of the compaction that waits
+    #[arg(long, value_name = "N", conflicts_with_all = ["model_free", "instruction", "from", "up_to", "key", "expect"])]
+    pub(crate) chunk: Option<u32>,
     #[command(flatten)]
     pub(crate) writing: Writing,
 }
@@ -193,6 +243,20 @@ pub(crate) struct Doctor {
     /// Also take away the event store and the state checkpoints, which are made again
     #[arg(long, requires = "repair")]
     pub(crate) derived: bool,
+}
+
+/// `done`.
+#[derive(Args, Debug)]
+pub(crate) struct Done {
+    /// The session
+    pub(crate) session: String,
+    /// The action, as `actions` names it
+    pub(crate) action: String,
+    /// Why it could not be carried out
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) error: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 /// `explain`.
@@ -294,6 +358,26 @@ pub(crate) struct Open {
     pub(crate) kind: Option<String>,
 }
 
+/// `overflowed`.
+#[derive(Args, Debug)]
+pub(crate) struct Overflowed {
+    /// The session
+    pub(crate) session: String,
+    /// The provider's words, or its JSON; `-` is standard input
+    pub(crate) error: String,
+    /// Digest of the prompt that was refused [default: the newest]
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) issued: Option<String>,
+    /// The status of the answer
+    #[arg(long, value_name = "CODE")]
+    pub(crate) status: Option<u16>,
+    /// Print only the body of the next request: the prompt to send instead, or what a model has to summarise
+    #[arg(long)]
+    pub(crate) body: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
 /// `project`, `prepare`.
 #[derive(Args, Debug)]
 pub(crate) struct Prompt {
@@ -387,6 +471,32 @@ pub(crate) struct Stats {
     /// At most so many sessions
     #[arg(long, requires = "sessions")]
     pub(crate) limit: Option<u64>,
+}
+
+/// `summarised`.
+#[derive(Args, Debug)]
+pub(crate) struct Summarised {
+    /// The session
+    pub(crate) session: String,
+    /// The compaction
+    pub(crate) compaction: String,
+    /// A file with what the model wrote; `-` is standard input
+    #[arg(default_value = "-")]
+    pub(crate) text: PathBuf,
+    /// Which chunk
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) chunk: u32,
+    /// Why the model stopped: end_turn, tool_use, max_tokens …
+    #[arg(long, value_name = "WHY")]
+    pub(crate) stop: Option<String>,
+    /// What the call cost: a JSON object with the fields of a usage event
+    #[arg(long, value_name = "JSON")]
+    pub(crate) usage: Option<String>,
+    /// The provider's words in place of a text
+    #[arg(long, value_name = "TEXT", conflicts_with = "text")]
+    pub(crate) error: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 /// `undo`.

@@ -39,12 +39,16 @@ fn main() -> ExitCode {
 /// One call per verb.
 fn run(cli: &Cli) -> Outcome {
     match &cli.verb {
+        Verb::Abandon(args) => verbs::abandon::run(cli, args),
+        Verb::Actions(args) => verbs::actions::run(cli, args),
         Verb::Append(args) => verbs::append::run(cli, args),
         Verb::Checkpoint(args) => verbs::checkpoint::run(cli, args),
+        Verb::Compact(args) => verbs::compact::run(cli, args),
         Verb::Completions(args) => verbs::completions::run(args),
         Verb::Demo(args) => verbs::demo::run(cli, args),
         Verb::Diff(args) => verbs::diff::run(cli, args),
         Verb::Doctor(args) => verbs::doctor::run(cli, args),
+        Verb::Done(args) => verbs::done::run(cli, args),
         Verb::Explain(args) => verbs::explain::run(cli, args),
         Verb::Export(args) => verbs::export::run(cli, args),
         Verb::Fork(args) => verbs::fork::run(cli, args),
@@ -55,6 +59,7 @@ fn run(cli: &Cli) -> Outcome {
         Verb::Log(args) => verbs::log::run(cli, args),
         Verb::Manual => verbs::manual::run(),
         Verb::Open(args) => verbs::open::run(cli, args),
+        Verb::Overflowed(args) => verbs::overflowed::run(cli, args),
         Verb::Prepare(args) => verbs::prepare::run(cli, args),
         Verb::Project(args) => verbs::project::run(cli, args),
         Verb::Prune(args) => verbs::prune::run(cli, args),
@@ -63,6 +68,7 @@ fn run(cli: &Cli) -> Outcome {
         Verb::Show(args) => verbs::show::run(cli, args),
         Verb::Stats(args) => verbs::stats::run(cli, args),
         Verb::Status(args) => verbs::status::run(cli, args),
+        Verb::Summarised(args) => verbs::summarised::run(cli, args),
         Verb::Sync(args) => verbs::sync::run(cli, args),
         Verb::Undo(args) => verbs::undo::run(cli, args),
         Verb::Verify(args) => verbs::verify::run(cli, args),

@@ -53,7 +53,8 @@ pub use recount_wal::disk;
 
 pub use error::{Error, ErrorKind};
 pub use host::{
-    AsyncEngine, AsyncSession, Chance, Clock, Engine, Notice, Notices, Options, Prompt, Session,
+    AsyncEngine, AsyncSession, Chance, Clock, CommitSeen, CompactionHooks, Engine, Hooks, Notice,
+    Notices, Options, PlanSeen, Prompt, Session, Veto,
 };
 pub use protocol::{Dispatcher, MAX_LINE, METHODS, session_of};
 

@@ -1,11 +1,15 @@
 //! One file a verb.
 
+pub(crate) mod abandon;
+pub(crate) mod actions;
 pub(crate) mod append;
 pub(crate) mod checkpoint;
+pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod done;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fork;
@@ -16,6 +20,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod manual;
 pub(crate) mod open;
+pub(crate) mod overflowed;
 pub(crate) mod prepare;
 pub(crate) mod project;
 pub(crate) mod prune;
@@ -24,6 +29,7 @@ pub(crate) mod rpc;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod summarised;
 pub(crate) mod sync;
 pub(crate) mod undo;
 pub(crate) mod verify;

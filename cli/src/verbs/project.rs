@@ -51,7 +51,7 @@ pub(crate) fn verdict(projected: &api::Projected) -> Answer {
 }
 
 /// The exact bytes of a body that travelled as text.
-fn body(request: &api::Request) -> String {
+pub(crate) fn body(request: &api::Request) -> String {
     serde_json::from_str(request.body.get()).unwrap_or_else(|_| request.body.get().to_owned())
 }
 

@@ -207,6 +207,9 @@ pub struct SummarisedAnswer {
     /// `next` (more requests are open), `committed`, `rejected` (it does not shrink, or it is void), `retry` (send the request again),
     /// `model_free` (committed without a model) or `abandoned`.
     pub outcome: String,
+    /// The compaction that the requests belong to: another one where it was planned again in smaller chunks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<String>,
     /// Why, where it was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

@@ -15,6 +15,15 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
+    /// The same counts, to be added to without effect.
+    pub(crate) fn apart(&self) -> Self {
+        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            fresh: Mutex::new(fresh.clone()),
+            inherited: self.inherited.clone(),
+        }
+    }
+
     /// What is to be logged now, in order; capped so that one event holds it.
     pub(crate) fn fresh(&self) -> Vec<(BlockId, u64)> {
         let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);

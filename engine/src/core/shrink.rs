@@ -2,6 +2,8 @@
 //!
 //! - Judged by the bytes of the rendered pieces, wrapper included, with open calls shown: no tokenizer on the acknowledged path.
 
+use super::Core;
+use super::counts::Counter;
 use recount_events::{Body, Event, Profile, Range, Text, Thinking, Wire};
 use recount_projections::render::ByBytes;
 use recount_projections::{Budget, Request, State, project};
@@ -12,6 +14,26 @@ pub(super) fn shrinks(before: &State, after: &State, event: &Event) -> bool {
         Body::CompactCommit(commit) if commit.range == Range::Marker => true,
         Body::CompactCommit(_) | Body::CollapseCommit(_) => tokens(after) < tokens(before),
         _ => true,
+    }
+}
+
+impl Core {
+    /// Counted tokens of the prompt of a state that may be one that is not logged yet, with open calls shown.
+    pub(crate) fn tokens_of(&self, state: &State, profile: &Profile) -> u64 {
+        // What is counted here may stand at positions that others take in the end: it is forgotten again.
+        let counting = self.counting.apart();
+        let request = Request {
+            timeline: state.timeline(),
+            profile,
+            wire: profile.wire,
+            heal: true,
+            counts: &Counter {
+                state,
+                counting: &counting,
+            },
+            budget: Budget::default(),
+        };
+        project(&request).tokens
     }
 }
 

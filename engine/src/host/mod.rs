@@ -9,6 +9,7 @@ mod engine;
 mod explain;
 mod export;
 mod fork;
+mod hooks;
 mod import;
 mod kept;
 mod list;
@@ -37,6 +38,7 @@ mod write;
 
 pub(crate) use directory::stream_of;
 pub use engine::Engine;
+pub use hooks::{CommitSeen, CompactionHooks, Hooks, PlanSeen, Veto};
 pub(crate) use import::{Folder, notes_of};
 pub(crate) use load::name_in;
 pub use notices::{Notice, Notices};

@@ -75,4 +75,6 @@ pub struct Options {
     pub store: Option<recount_wal::store::StoreOptions>,
     /// Who is told of what the host did not ask for.
     pub notices: super::Notices,
+    /// The host's say in compactions.
+    pub hooks: super::Hooks,
 }

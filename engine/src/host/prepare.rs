@@ -46,32 +46,43 @@ impl Engine {
         }
         check_expect(live, ask.expect)?;
         let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
-        let prompt = look(dir, &mut held, ask)?;
-        let mut ran = pipeline::run(dir, &mut held, ask, prompt, now)?;
-        let ready = ran.prompt.1.projection.outcome == Outcome::Ready && ran.blocked.is_none();
-        if ready && pipeline::first_things(dir, &mut held, &ran.prompt.0, now)? {
-            ran.prompt = look(dir, &mut held, ask)?;
-        }
-        let (asked, measured) = ran.prompt;
-        if measured.projection.outcome != Outcome::Ready || ran.blocked.is_some() {
-            let mut prepared = finish(dir, &mut held, ask, &asked, &measured, None)?;
-            prepared.tiers = ran.tiers;
-            if let Some(blocked) = ran.blocked {
-                block(&mut prepared.prompt, blocked);
-            }
-            return Ok((prepared, measured.projection));
-        }
-        // Before it is issued itself: afterwards it would be the newest that it is compared with.
-        let change = dir.ask(&mut held, |live| {
-            let since = ask.since.as_deref();
-            changed::since(&mut live.core, &asked, &measured.projection, since)
-        })?;
-        let (issued, measured) = issue(dir, &mut held, &asked, measured, now, key)?;
-        let mut prepared = finish(dir, &mut held, ask, &asked, &measured, Some(issued))?;
-        prepared.prompt.first_changed = change.changed;
-        prepared.tiers = ran.tiers;
-        Ok((prepared, measured.projection))
+        prepared_held(dir, &mut held, ask, now, key)
     }
+}
+
+/// The prompt to send of a session that is held.
+pub(super) fn prepared_held(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    ask: &api::Prepare,
+    now: Millis,
+    key: Option<Key>,
+) -> Result<(api::Prepared, Projection), Error> {
+    let prompt = look(dir, held, ask)?;
+    let mut ran = pipeline::run(dir, held, ask, prompt, now)?;
+    let ready = ran.prompt.1.projection.outcome == Outcome::Ready && ran.blocked.is_none();
+    if ready && pipeline::first_things(dir, held, &ran.prompt.0, now)? {
+        ran.prompt = look(dir, held, ask)?;
+    }
+    let (asked, measured) = ran.prompt;
+    if measured.projection.outcome != Outcome::Ready || ran.blocked.is_some() {
+        let mut prepared = finish(dir, held, ask, &asked, &measured, None)?;
+        prepared.tiers = ran.tiers;
+        if let Some(blocked) = ran.blocked {
+            block(&mut prepared.prompt, blocked);
+        }
+        return Ok((prepared, measured.projection));
+    }
+    // Before it is issued itself: afterwards it would be the newest that it is compared with.
+    let change = dir.ask(held, |live| {
+        let since = ask.since.as_deref();
+        changed::since(&mut live.core, &asked, &measured.projection, since)
+    })?;
+    let (issued, measured) = issue(dir, held, &asked, measured, now, key)?;
+    let mut prepared = finish(dir, held, ask, &asked, &measured, Some(issued))?;
+    prepared.prompt.first_changed = change.changed;
+    prepared.tiers = ran.tiers;
+    Ok((prepared, measured.projection))
 }
 
 /// A prompt that may not be sent is not handed out.
@@ -253,7 +264,7 @@ fn profile_used(asked: &Asked) -> Text {
 }
 
 /// Answers again what was prepared under the same key.
-fn repeated(
+pub(super) fn repeated(
     dir: &Directory,
     held: &mut Held<'_>,
     ask: &api::Prepare,

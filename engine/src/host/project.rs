@@ -154,6 +154,23 @@ fn request(
     })
 }
 
+/// The request of a prompt, as the caller wants its body.
+pub(super) fn request_of(
+    dir: &Directory,
+    stream: StreamId,
+    asked: &Asked,
+    projection: &Projection,
+    form: &api::As,
+) -> Result<api::Request, Error> {
+    if *form == api::As::None {
+        return Ok(api::Request {
+            body: raw("null".to_owned())?,
+            headers: headers(&asked.profile),
+        });
+    }
+    request(dir, stream, asked, projection, &projection.body(), form)
+}
+
 fn raw(json: String) -> Result<Box<RawValue>, Error> {
     RawValue::from_string(json)
         .map_err(|cause| Error::invalid(format!("the body is not json: {cause}")))

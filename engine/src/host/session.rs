@@ -105,6 +105,64 @@ impl Session {
         })
     }
 
+    /// A provider refused a prompt for its size: what to do next.
+    pub fn overflowed(&self, ask: api::Overflowed) -> Result<api::OverflowAnswer, Error> {
+        self.engine.overflowed(&api::Overflowed {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
+    /// Compacts by force; `Compact::default()` plans for a model.
+    pub fn compact(&self, ask: api::Compact) -> Result<api::Compacted, Error> {
+        self.engine.compact(&api::Compact {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
+    /// Takes a model's answer to a request of a compaction, or its error.
+    pub fn summarised(&self, ask: api::Summarised) -> Result<api::SummarisedAnswer, Error> {
+        self.engine.summarised(&api::Summarised {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
+    /// Gives a compaction up.
+    pub fn abandon(&self, compaction: &str, reason: &str) -> Result<api::Noted, Error> {
+        self.abandon_with(api::Abandon {
+            compaction: compaction.to_owned(),
+            reason: reason.to_owned(),
+            ..Default::default()
+        })
+    }
+
+    /// Gives a compaction up, with a key, an expected head, a time.
+    pub fn abandon_with(&self, ask: api::Abandon) -> Result<api::Noted, Error> {
+        self.engine.abandon(&api::Abandon {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
+    /// What the host has to do, also from before a restart.
+    pub fn actions(&self) -> Result<Vec<api::Action>, Error> {
+        let ask = api::Actions {
+            session: self.name.clone(),
+            ..Default::default()
+        };
+        Ok(self.engine.actions(&ask)?.actions)
+    }
+
+    /// An action was carried out, or could not be.
+    pub fn done(&self, ask: api::Done) -> Result<api::Noted, Error> {
+        self.engine.done(&api::Done {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
     /// Names the head.
     pub fn checkpoint(&self, label: &str) -> Result<api::Checkpointed, Error> {
         self.checkpoint_with(api::Checkpoint {

@@ -135,6 +135,42 @@ impl AsyncEngine {
         blocking(move || engine.interrupt(&ask)).await
     }
 
+    /// A provider refused a prompt for its size: what to do next.
+    pub async fn overflowed(&self, ask: api::Overflowed) -> Result<api::OverflowAnswer, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.overflowed(&ask)).await
+    }
+
+    /// Compacts by force.
+    pub async fn compact(&self, ask: api::Compact) -> Result<api::Compacted, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.compact(&ask)).await
+    }
+
+    /// Takes a model's answer to a request of a compaction, or its error.
+    pub async fn summarised(&self, ask: api::Summarised) -> Result<api::SummarisedAnswer, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.summarised(&ask)).await
+    }
+
+    /// Gives a compaction up.
+    pub async fn abandon(&self, ask: api::Abandon) -> Result<api::Noted, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.abandon(&ask)).await
+    }
+
+    /// What the host has to do.
+    pub async fn actions(&self, ask: api::Actions) -> Result<api::ActionList, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.actions(&ask)).await
+    }
+
+    /// An action was carried out, or could not be.
+    pub async fn done(&self, ask: api::Done) -> Result<api::Noted, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.done(&ask)).await
+    }
+
     /// Names the head.
     pub async fn checkpoint(&self, ask: api::Checkpoint) -> Result<api::Checkpointed, Error> {
         let engine = self.engine.clone();
@@ -277,6 +313,32 @@ impl AsyncSession {
     /// Closes the draft and every open call in one batch.
     pub async fn interrupt(&self, ask: api::Interrupt) -> Result<api::Interrupted, Error> {
         self.on(move |session| session.interrupt(ask)).await
+    }
+    /// A provider refused a prompt for its size: what to do next.
+    pub async fn overflowed(&self, ask: api::Overflowed) -> Result<api::OverflowAnswer, Error> {
+        self.on(move |session| session.overflowed(ask)).await
+    }
+    /// Compacts by force.
+    pub async fn compact(&self, ask: api::Compact) -> Result<api::Compacted, Error> {
+        self.on(move |session| session.compact(ask)).await
+    }
+    /// Takes a model's answer to a request of a compaction, or its error.
+    pub async fn summarised(&self, ask: api::Summarised) -> Result<api::SummarisedAnswer, Error> {
+        self.on(move |session| session.summarised(ask)).await
+    }
+    /// Gives a compaction up.
+    pub async fn abandon(&self, compaction: &str, reason: &str) -> Result<api::Noted, Error> {
+        let (compaction, reason) = (compaction.to_owned(), reason.to_owned());
+        self.on(move |session| session.abandon(&compaction, &reason))
+            .await
+    }
+    /// What the host has to do, also from before a restart.
+    pub async fn actions(&self) -> Result<Vec<api::Action>, Error> {
+        self.on(|session| session.actions()).await
+    }
+    /// An action was carried out, or could not be.
+    pub async fn done(&self, ask: api::Done) -> Result<api::Noted, Error> {
+        self.on(move |session| session.done(ask)).await
     }
     /// Names the head.
     pub async fn checkpoint(&self, label: &str) -> Result<api::Checkpointed, Error> {

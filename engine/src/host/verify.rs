@@ -348,7 +348,7 @@ fn fold(core: &mut Core, event: Event) {
 }
 
 /// The profile that an `issued` event carries itself.
-fn own_profile(event: &Event) -> Option<Profile> {
+pub(super) fn own_profile(event: &Event) -> Option<Profile> {
     let extra = event.extra.as_ref().and_then(Text::as_str)?;
     let logged = Event::from_log_json(raw::member(extra, PROFILE_USED)?).ok()?;
     match logged.event.body {

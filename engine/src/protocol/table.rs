@@ -17,6 +17,11 @@ pub const METHODS: &[&str] = &[
     "v1.session.project",
     "v1.session.prepare",
     "v1.session.interrupt",
+    "v1.session.overflowed",
+    "v1.session.compact",
+    "v1.session.summarised",
+    "v1.session.abandon",
+    "v1.session.done",
     "v1.session.checkpoint",
     "v1.session.rollback",
     "v1.session.undo",
@@ -25,6 +30,7 @@ pub const METHODS: &[&str] = &[
     "v1.session.explain",
     "v1.session.diff",
     "v1.session.log",
+    "v1.session.actions",
     "v1.session.verify",
     "v1.verify",
     "v1.heads",
@@ -48,6 +54,15 @@ pub(super) fn find(method: &str) -> Option<Answer> {
         "v1.session.interrupt" => {
             |engine, ask| run(ask, |ask: api::Interrupt| engine.interrupt(&ask))
         }
+        "v1.session.overflowed" => {
+            |engine, ask| run(ask, |ask: api::Overflowed| engine.overflowed(&ask))
+        }
+        "v1.session.compact" => |engine, ask| run(ask, |ask: api::Compact| engine.compact(&ask)),
+        "v1.session.summarised" => {
+            |engine, ask| run(ask, |ask: api::Summarised| engine.summarised(&ask))
+        }
+        "v1.session.abandon" => |engine, ask| run(ask, |ask: api::Abandon| engine.abandon(&ask)),
+        "v1.session.done" => |engine, ask| run(ask, |ask: api::Done| engine.done(&ask)),
         "v1.session.checkpoint" => {
             |engine, ask| run(ask, |ask: api::Checkpoint| engine.checkpoint(&ask))
         }
@@ -58,6 +73,7 @@ pub(super) fn find(method: &str) -> Option<Answer> {
         "v1.session.explain" => |engine, ask| run(ask, |ask: api::Explain| engine.explain(&ask)),
         "v1.session.diff" => |engine, ask| run(ask, |ask: api::Diff| engine.diff(&ask)),
         "v1.session.log" => |engine, ask| run(ask, |ask: api::Log| engine.log(&ask)),
+        "v1.session.actions" => |engine, ask| run(ask, |ask: api::Actions| engine.actions(&ask)),
         "v1.session.verify" => {
             |engine, ask| run(ask, |ask: api::Verify| engine.verify_session(&ask))
         }

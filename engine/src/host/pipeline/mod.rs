@@ -3,10 +3,19 @@
 //! - A tier's files are on disk before its events are logged; its events are one batch.
 //! - What a tier proposed and the session does not admit is a defect of the tier: it is reported, and the prompt goes out without it.
 
+mod actions;
+mod cascade;
+mod compact;
+mod ground;
 mod injections;
+mod overflowed;
 mod propose;
+mod requests;
+mod said;
 mod situation;
 mod spill;
+mod standing;
+mod summarised;
 mod tiers;
 
 pub(super) use injections::first_things;

@@ -43,7 +43,8 @@ pub(crate) fn log(
     Ok((first..first.saturating_add(count)).collect())
 }
 
-fn event(proposed: &Proposed, now: Millis) -> Event {
+/// What is proposed, as an event.
+pub(crate) fn event(proposed: &Proposed, now: Millis) -> Event {
     Event {
         at: now,
         body: proposed.body.clone(),

@@ -1,0 +1,119 @@
+//! What was tried against a refusal for size since the model last answered: read from the log, so that a restart goes on where it was.
+
+use crate::core::Core;
+use recount_events::{Body, BreakerState, Excess, Maker, Seq, Trigger};
+use recount_policies::compact::breakers::LEVEL;
+use recount_projections::Logged;
+use std::sync::Arc;
+
+/// What was tried since the last answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tried {
+    /// Refusals for size.
+    pub(super) refusals: u32,
+    /// Results were taken out for their bytes.
+    pub(super) budget: bool,
+    /// Staged spans were committed.
+    pub(super) drained: bool,
+    /// A model was asked for a summary.
+    pub(super) planned: bool,
+    /// A summary was made without a model.
+    pub(super) by_rule: bool,
+    /// The highest level without a model.
+    pub(super) level: u8,
+}
+
+impl Tried {
+    /// Reads the log behind the last answer.
+    pub(super) fn of(core: &Core) -> Self {
+        let timeline = core.state.timeline();
+        let mut tried = Self::default();
+        for logged in since_answer(core) {
+            let body = &logged.event.body;
+            if let Body::Overflow(_) = body {
+                tried.refusals = tried.refusals.saturating_add(1);
+            }
+            if tried.refusals == 0 {
+                continue;
+            }
+            if let Body::Breaker(breaker) = body
+                && breaker.name == LEVEL
+                && breaker.state == BreakerState::Counts
+            {
+                let level = u8::try_from(breaker.value).unwrap_or(u8::MAX);
+                tried.level = tried.level.max(level);
+            }
+            if timeline.line.contains(logged.seq) {
+                tried.note(body);
+            }
+        }
+        // A summary that was asked for before the first refusal is as good as one that is asked for now, once.
+        tried.planned |= tried.refusals > 1 && timeline.work.plan.is_some();
+        tried
+    }
+
+    fn note(&mut self, body: &Body) {
+        match body {
+            Body::Replace(_) => self.budget = true,
+            Body::CollapseCommit(_) => self.drained = true,
+            Body::CompactPlan(plan) => self.planned |= plan.trigger == Trigger::Overflow,
+            Body::CompactCommit(commit) => {
+                let boundary = commit.boundary.as_ref();
+                self.by_rule |= boundary.is_some_and(|boundary| {
+                    boundary.by == Maker::Rule && boundary.trigger == Trigger::Overflow
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The events behind the last answer of the model, oldest first.
+fn since_answer(core: &Core) -> impl Iterator<Item = Arc<Logged>> + '_ {
+    let from = answered(core).map_or(0, |seq| seq.0.saturating_add(1));
+    (from..core.next().0).filter_map(|seq| core.event(Seq(seq)))
+}
+
+/// The newest word of the model for the session itself: a response of the timeline, or a usage that is not a compaction's own.
+fn answered(core: &Core) -> Option<Seq> {
+    let units = &core.state.timeline().units;
+    let response = units.iter().next_back().map(|(key, _)| *key);
+    let usages = core.state.ledger().usages.iter().rev();
+    let spent = usages
+        .map(|(seq, _)| *seq)
+        .take_while(|seq| response.is_none_or(|response| *seq > response))
+        .find(|seq| {
+            core.event(*seq)
+                .is_some_and(|logged| is_an_answer(&logged.event.body))
+        });
+    response.max(spent)
+}
+
+fn is_an_answer(body: &Body) -> bool {
+    matches!(body, Body::Usage(usage) if usage.compaction.is_none())
+}
+
+/// The refusal that nothing was done about: it is the last thing that happened to a prompt.
+pub(super) fn surfaced(core: &Core) -> Option<Arc<Logged>> {
+    let mut last = None;
+    for logged in since_answer(core) {
+        match &logged.event.body {
+            Body::Overflow(_) => last = Some(logged),
+            Body::Issued(_)
+            | Body::CompactPlan(_)
+            | Body::CompactCommit(_)
+            | Body::CollapseCommit(_) => last = None,
+            _ => {}
+        }
+    }
+    last
+}
+
+/// The name of what was too much.
+pub(super) const fn excess_name(excess: Excess) -> &'static str {
+    match excess {
+        Excess::Tokens => "tokens",
+        Excess::Bytes => "bytes",
+        Excess::Images => "images",
+    }
+}

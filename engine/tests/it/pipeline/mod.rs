@@ -1,0 +1,10 @@
+//! The pipeline from outside, the rows of the compaction side: plans, answers, refusals, actions, hooks.
+
+mod actions;
+mod answers;
+mod desk;
+mod hooks;
+mod plans;
+mod refusals;
+mod remote;
+mod spans;
