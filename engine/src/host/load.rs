@@ -78,6 +78,7 @@ impl Directory {
         let (name, stream) = (held.slot.name.clone(), held.slot.stream);
         if held.live().is_none() {
             let live = self.load(&name, stream)?;
+            super::pipeline::again(self, stream, &live.core);
             held.put(live);
         } else if held.live().is_some_and(|live| live.missed()) {
             self.warm(held)?;

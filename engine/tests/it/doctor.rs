@@ -453,7 +453,10 @@ fn segments_that_are_missing_swapped_or_from_elsewhere_are_named() {
 
 /// What may stand where a file is expected, and is none.
 #[cfg(unix)]
-fn stand_ins() -> [(&'static str, fn(&Path)); 3] {
+type Make = fn(&Path);
+
+#[cfg(unix)]
+fn stand_ins() -> [(&'static str, Make); 3] {
     [
         ("a directory", |path| std::fs::create_dir(path).unwrap()),
         ("a link into nothing", |path| {

@@ -19,9 +19,12 @@ mod stand_in;
 
 use crate::constants::Budget;
 use crate::reading::{Brought, brought};
-use crate::{Proposal, Situation, cut};
+use crate::{Proposal, Situation, Spill, cut};
+use alloc::sync::Arc;
 use fresh::Fresh;
 use plan::Plan;
+use recount_events::{BlockId, Status};
+use recount_projections::{Answer, Logged};
 
 /// What this tier proposes.
 #[must_use]
@@ -38,6 +41,24 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
     }
     body::relieve(&mut plan);
     plan.finish()
+}
+
+/// The file in which the whole content of a spilled result stands; none for a block that is no result, or not at hand.
+///
+/// A pure function of the log, so that a file that is gone can be written again.
+#[must_use]
+pub fn file(result: &Arc<Logged>, block: BlockId) -> Option<Spill> {
+    let answer = Answer {
+        logged: Arc::clone(result),
+        block,
+        status: Status::Ok,
+    };
+    let brought = brought(&answer)?;
+    Some(Spill {
+        block,
+        name: plan::name(block, &brought),
+        bytes: brought.file.to_vec(),
+    })
 }
 
 /// A result over a limit of its own leaves the prompt.

@@ -85,8 +85,7 @@ impl<'a> Plan<'a> {
             let words = stand_in::ends(self.at, brought, block, limit);
             return self.replace(block, brought, words, cause);
         };
-        let ending = if brought.json { "json" } else { "txt" };
-        let name = format!("{}-{}.{ending}", block.seq, block.index);
+        let name = name(block, brought);
         let path = format!("{}/{folder}/{name}", root.trim_end_matches('/'));
         let words = stand_in::preview(self.at, brought, &path);
         if !self.fits(block, brought, &words) {
@@ -184,4 +183,10 @@ impl<'a> Plan<'a> {
             parts => "results: ".to_string() + &parts.join(", "),
         }
     }
+}
+
+/// The name of a result's file.
+pub(super) fn name(block: BlockId, brought: &Brought<'_>) -> String {
+    let ending = if brought.json { "json" } else { "txt" };
+    format!("{}-{}.{ending}", block.seq, block.index)
 }

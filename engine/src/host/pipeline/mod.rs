@@ -21,4 +21,5 @@ mod tiers;
 pub(super) use injections::first_things;
 pub(super) use propose::log;
 pub(super) use situation::Ground;
+pub(super) use spill::again;
 pub(super) use tiers::{Blocked, run};
