@@ -231,6 +231,25 @@ pub fn tokens(at: &Situation<'_>, blocks: &BTreeSet<BlockId>) -> u64 {
     sum
 }
 
+/// Counted tokens that leave with so many bytes of each block: the piece's share of its bytes.
+#[must_use]
+pub fn freed(at: &Situation<'_>, saved: &BTreeMap<BlockId, u64>) -> u64 {
+    let mut left = saved.len();
+    let mut sum = 0_u64;
+    for index in (0..at.pieces.len()).rev() {
+        let Some(piece) = at.pieces.get(index).filter(|_| left > 0) else {
+            break;
+        };
+        if let Some(saved) = saved.get(&piece.source) {
+            let bytes = (piece.bytes.len() as u64).max(1);
+            let share = piece.tokens.saturating_mul((*saved).min(bytes)) / bytes;
+            sum = sum.saturating_add(share);
+            left = left.saturating_sub(1);
+        }
+    }
+    sum
+}
+
 /// What a person (or the host) took back of what a policy had done: it is not done again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TakenBack {

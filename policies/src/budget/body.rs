@@ -9,7 +9,6 @@ use crate::Situation;
 use crate::reading::{self, Brought, brought};
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use recount_events::raw::{elements, member, member_words};
@@ -22,6 +21,9 @@ const IMAGE: &str = "[image left out to keep the request within its limits]";
 const DOCUMENT: &str = "[document left out to keep the request within its limits]";
 /// How the renderer says that a picture is one too many.
 const TOO_MANY: &str = "[image left out: too many images]";
+
+/// Bytes up to which nothing is gained by taking something out.
+const LEAST: u64 = 512;
 
 /// Something that may leave.
 struct Candidate<'a> {
@@ -80,14 +82,6 @@ fn fewer_images(plan: &mut Plan<'_>, all: &mut Vec<Candidate<'_>>, most: u64) {
 
 fn fewer_bytes(plan: &mut Plan<'_>, mut all: Vec<Candidate<'_>>, most: u64) {
     let at = plan.at;
-    let sizes = sizes(at);
-    let size = |block: &BlockId| sizes.get(block).map_or(0, |(bytes, _)| *bytes);
-    let gone: u64 = plan.taken().iter().map(size).sum();
-    let mut there = at
-        .fill
-        .bytes
-        .saturating_sub(gone)
-        .saturating_add(plan.instead_bytes());
     let turn = at.timeline().authored_last;
     all.sort_by_key(|candidate| {
         let newest = turn.is_some_and(|turn| candidate.key >= turn);
@@ -99,14 +93,11 @@ fn fewer_bytes(plan: &mut Plan<'_>, mut all: Vec<Candidate<'_>>, most: u64) {
         at.fill.bytes, most, at.profile.body_bytes
     );
     for candidate in &all {
-        if there <= most {
+        if at.fill.bytes.saturating_sub(plan.saved()) <= most {
             return;
         }
-        let instead = plan.instead_bytes();
-        if take_out(plan, candidate, &cause) {
-            there = there
-                .saturating_sub(candidate.bytes)
-                .saturating_add(plan.instead_bytes().saturating_sub(instead));
+        if candidate.bytes > LEAST {
+            take_out(plan, candidate, &cause);
         }
     }
 }
@@ -119,15 +110,11 @@ fn take_out(plan: &mut Plan<'_>, candidate: &Candidate<'_>, cause: &str) -> bool
             return plan.spill(block, brought, ends, cause);
         }
         _ if plan.is_back(block) => return false,
-        What::Picture => plan.unseen(block, Content::string(&escape(IMAGE)), IMAGE, cause),
-        What::Seen(with) => {
-            let words: Vec<String> = with
-                .blocks
-                .iter()
-                .filter_map(|block| Some(block.words()?.into_owned()))
-                .collect();
-            plan.unseen(block, with.clone(), &words.join("\n"), cause);
+        What::Picture => {
+            let with = Content::string(&escape(IMAGE));
+            plan.unseen(block, with, candidate.bytes, cause);
         }
+        What::Seen(with) => plan.unseen(block, with.clone(), candidate.bytes, cause),
     }
     true
 }

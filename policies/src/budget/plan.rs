@@ -1,9 +1,9 @@
 //! What a round of this tier comes to.
 
 use super::stand_in;
-use crate::reading::{Brought, TakenBack, taken_back, tokens};
+use crate::reading::{Brought, TakenBack, freed, taken_back};
 use crate::{Proposal, Proposed, Situation, Spill, cut};
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -19,10 +19,8 @@ pub(super) struct Plan<'a> {
     spills: Vec<Spill>,
     /// What was undone; read when it is needed first.
     back: Option<TakenBack>,
-    /// Counted tokens of what stands instead.
-    instead: u64,
-    /// Bytes of what stands instead.
-    instead_bytes: u64,
+    /// Bytes by which each block gets smaller.
+    saved: BTreeMap<BlockId, u64>,
     files: u64,
     cut: u64,
     pictures: u64,
@@ -37,8 +35,7 @@ impl<'a> Plan<'a> {
             events: Vec::new(),
             spills: Vec::new(),
             back: None,
-            instead: 0,
-            instead_bytes: 0,
+            saved: BTreeMap::new(),
             files: 0,
             cut: 0,
             pictures: 0,
@@ -55,14 +52,9 @@ impl<'a> Plan<'a> {
         self.gone.get(&block).copied()
     }
 
-    /// Bytes of what this round puts in the place of other content.
-    pub(super) const fn instead_bytes(&self) -> u64 {
-        self.instead_bytes
-    }
-
-    /// The blocks that this round takes out.
-    pub(super) fn taken(&self) -> BTreeSet<BlockId> {
-        self.gone.keys().copied().collect()
+    /// Bytes by which this round makes the body smaller, at the least.
+    pub(super) fn saved(&self) -> u64 {
+        self.saved.values().copied().fold(0, u64::saturating_add)
     }
 
     /// Its replacement was undone.
@@ -97,7 +89,7 @@ impl<'a> Plan<'a> {
             bytes: brought.file.to_vec(),
         });
         self.files = self.files.saturating_add(1);
-        self.put(block, &words, cause);
+        self.put(block, brought, &words, cause);
         true
     }
 
@@ -113,30 +105,38 @@ impl<'a> Plan<'a> {
             return false;
         }
         self.cut = self.cut.saturating_add(1);
-        self.put(block, &words, cause);
+        self.put(block, brought, &words, cause);
         true
     }
 
     fn fits(&mut self, block: BlockId, brought: &Brought<'_>, words: &str) -> bool {
-        cut::units(words) < brought.units && !self.is_back(block)
+        let raw = if brought.json {
+            brought.file.len()
+        } else {
+            escape(&brought.words).len()
+        };
+        cut::units(words) < brought.units && escape(words).len() < raw && !self.is_back(block)
     }
 
-    fn put(&mut self, block: BlockId, words: &str, cause: &str) {
+    fn put(&mut self, block: BlockId, brought: &Brought<'_>, words: &str, cause: &str) {
         self.gone.insert(block, cut::units(words));
-        self.content(block, Content::string(&escape(words)), words, cause);
+        let saved = brought.file.len().saturating_sub(words.len());
+        self.saved.insert(block, saved as u64);
+        self.content(block, Content::string(&escape(words)), cause);
     }
 
-    /// A block that shows pictures or documents gives way to a content without them; `words`: what that says.
-    pub(super) fn unseen(&mut self, block: BlockId, with: Content, words: &str, cause: &str) {
-        self.gone.insert(block, cut::units(words));
+    /// A block that shows pictures or documents gives way to a content without them; `bytes`: its size until now.
+    pub(super) fn unseen(&mut self, block: BlockId, with: Content, bytes: u64, cause: &str) {
+        let words = with.blocks.iter().filter_map(|block| block.words());
+        self.gone
+            .insert(block, words.map(|words| cut::units(&words)).sum());
+        let now = size(&with).saturating_add(ENVELOPE);
+        self.saved.insert(block, bytes.saturating_sub(now));
         self.pictures = self.pictures.saturating_add(1);
-        self.content(block, with, words, cause);
+        self.content(block, with, cause);
     }
 
-    fn content(&mut self, block: BlockId, with: Content, words: &str, cause: &str) {
-        self.instead = self.instead.saturating_add(self.at.words.tokens(words));
-        let bytes: u64 = with.blocks.iter().map(|block| block.raw.len).sum();
-        self.instead_bytes = self.instead_bytes.saturating_add(bytes);
+    fn content(&mut self, block: BlockId, with: Content, cause: &str) {
         self.events.push(Proposed::from(Body::Replace(Replace {
             blocks: Vec::from([block]),
             with,
@@ -146,8 +146,7 @@ impl<'a> Plan<'a> {
 
     /// The proposal: what leaves, then what was examined.
     pub(super) fn finish(mut self) -> Proposal {
-        let before = tokens(self.at, &self.taken());
-        let freed = self.at.scaled(before.saturating_sub(self.instead));
+        let freed = self.at.scaled(freed(self.at, &self.saved));
         let did = self.did();
         if !self.examined.is_empty() {
             let judged = core::mem::take(&mut self.examined);
@@ -189,4 +188,16 @@ impl<'a> Plan<'a> {
 pub(super) fn name(block: BlockId, brought: &Brought<'_>) -> String {
     let ending = if brought.json { "json" } else { "txt" };
     format!("{}-{}.{ending}", block.seq, block.index)
+}
+
+/// Bytes around a result's content on the wire, at the most: its type, its id, that it failed.
+const ENVELOPE: u64 = 128;
+/// Bytes around the words of a text block.
+const TEXT_BLOCK: u64 = 32;
+
+/// Bytes of a content on the wire.
+fn size(content: &Content) -> u64 {
+    let blocks = content.blocks.iter();
+    let sizes = blocks.map(|block| block.raw.len.saturating_add(TEXT_BLOCK));
+    sizes.fold(0, u64::saturating_add)
 }

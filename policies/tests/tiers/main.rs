@@ -5,3 +5,5 @@ mod budget;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;
+mod micro;
+mod snip;
