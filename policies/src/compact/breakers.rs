@@ -8,7 +8,7 @@
 use crate::{Proposed, Situation};
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use recount_events::{Body, Breaker, BreakerState, Seq};
+use recount_events::{Body, Breaker, BreakerState, Maker, Seq, Trigger};
 use recount_projections::{BreakerView, Shown, SummaryKind, Timeline};
 
 /// Counts failures in a row.
@@ -68,22 +68,18 @@ pub(crate) fn releases(at: &Situation<'_>) -> Vec<Proposed> {
         .collect()
 }
 
-/// What a manual compaction that succeeds lets run again; after any success no failures are counted.
-pub(crate) fn succeeded(at: &Situation<'_>, manual: bool) -> Vec<Proposed> {
+/// What a commit lets run again. After one that a person asked for: everything. After one that a model or the session's notes made:
+/// failures are no longer in a row. A summary without a model says nothing about models.
+pub(crate) fn succeeded(at: &Situation<'_>, trigger: Trigger, by: Maker) -> Vec<Proposed> {
+    let manual = trigger == Trigger::Manual;
     let mut events = Vec::new();
     for name in [COMPACTION, REFILL, FLOOR] {
-        match view(at, name) {
-            Some(view) if trips(&view) && manual => {
-                events.push(event(name, BreakerState::Releases, view.value));
-            }
-            Some(view)
-                if view.state == BreakerState::Counts
-                    && view.value > 0
-                    && (name == COMPACTION || manual) =>
-            {
-                events.push(event(name, BreakerState::Counts, 0));
-            }
-            _ => {}
+        let Some(view) = view(at, name) else { continue };
+        let resets = manual || (name == COMPACTION && by != Maker::Rule);
+        if manual && trips(&view) {
+            events.push(event(name, BreakerState::Releases, view.value));
+        } else if resets && view.state == BreakerState::Counts && view.value > 0 {
+            events.push(event(name, BreakerState::Counts, 0));
         }
     }
     events

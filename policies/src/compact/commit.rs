@@ -61,7 +61,7 @@ pub(crate) fn propose(
     events.push(Body::CompactCommit(commit).into());
     let restored = files.len();
     events.extend(files);
-    events.extend(breakers::succeeded(at, wanted.trigger == Trigger::Manual));
+    events.extend(breakers::succeeded(at, wanted.trigger, wanted.by));
     Ok(Proposal {
         did: did(wanted, restored),
         freed: saved,

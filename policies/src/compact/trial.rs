@@ -4,6 +4,7 @@
 
 use crate::{Fill, Proposed, Situation};
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use recount_events::{BlockId, Event, Seq};
 use recount_projections::{Budget, Counts, Misfit, Projection, Request, State, project};
 
@@ -29,7 +30,7 @@ impl Look {
 /// A copy of the session to try events on.
 pub(crate) struct Trial<'a> {
     at: &'a Situation<'a>,
-    known: BTreeMap<BlockId, u64>,
+    known: Arc<BTreeMap<BlockId, u64>>,
     state: State,
     /// Counted tokens before.
     pub(crate) before: u64,
@@ -57,7 +58,7 @@ impl<'a> Trial<'a> {
         let known = pieces.filter_map(|piece| Some((piece.counted?, piece.tokens)));
         let mut trial = Self {
             at,
-            known: known.collect(),
+            known: Arc::new(known.collect()),
             state: at.state.clone(),
             before: 0,
         };
@@ -124,7 +125,7 @@ impl<'a> Trial<'a> {
     pub(crate) fn again(&self) -> Self {
         Self {
             at: self.at,
-            known: self.known.clone(),
+            known: Arc::clone(&self.known),
             state: self.state.clone(),
             before: self.before,
         }

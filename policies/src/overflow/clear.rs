@@ -15,8 +15,8 @@ use recount_projections::{Answer, Shown};
 const CLEARED: &str = "[Old tool result content cleared]";
 /// What stands for a result that is too large and cannot be cut.
 const TOO_LARGE: &str = "[This result is too large to be shown.]";
-/// Counted tokens that clearing must save to be worth it.
-const WORTH: u64 = 8;
+/// Counted tokens that a result has around its words, about.
+const AROUND: u64 = 40;
 /// Of what a cut result keeps: its beginning and its end, in parts.
 const SHARES: (u64, u64) = (60, 20);
 
@@ -30,7 +30,7 @@ struct Result {
 
 /// The results that are cleared when only the newest `keep` stay.
 pub(super) fn old(at: &Situation<'_>, keep: u64) -> Vec<BlockId> {
-    let least = at.words.tokens(CLEARED).saturating_add(WORTH);
+    let least = at.words.tokens(CLEARED).saturating_add(AROUND);
     let keep = usize::try_from(keep).unwrap_or(usize::MAX);
     let all = results(at, false);
     let clearable = all.iter().rev().filter(|one| may_be_cleared(at, &one.tool));
@@ -74,12 +74,16 @@ pub(super) fn cut(at: &Situation<'_>, mut need: u64, least: u64, level: u8) -> V
         if need == 0 || one.tokens <= least {
             break;
         }
+        let inside = one.words.as_ref().map(|words| at.words.tokens(words));
+        let around = inside.map_or(AROUND, |inside| one.tokens.saturating_sub(inside));
         let left = one.tokens.saturating_sub(need).max(least);
+        let left = left.saturating_sub(around);
         let words = one
             .words
             .and_then(|words| shorten::middle(at.words, &words, left, SHARES))
             .unwrap_or_else(|| TOO_LARGE.to_string());
-        let saved = one.tokens.saturating_sub(at.words.tokens(&words));
+        let after = at.words.tokens(&words).saturating_add(around);
+        let saved = one.tokens.saturating_sub(after);
         if saved == 0 {
             continue;
         }

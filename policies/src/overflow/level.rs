@@ -9,9 +9,10 @@ use crate::compact::limits::{counted, keep_percent, percent};
 use crate::compact::trial::{Look, Trial};
 use crate::compact::{Ask, atoms, breakers, fold_by_rule, range};
 use crate::{Proposal, Proposed, Situation};
-use alloc::string::{String, ToString};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
-use recount_events::{BlockId, BreakerState, Trigger};
+use recount_events::{BlockId, Body, BreakerState, Trigger};
 
 /// The last level.
 pub const LEVELS: u8 = 3;
@@ -140,11 +141,26 @@ impl<'a> Steps<'a> {
         }
     }
 
+    /// Takes events in that make the prompt smaller together; others are left out.
+    fn take_smaller(&mut self, bodies: Vec<Body>, did: String) {
+        if bodies.is_empty() {
+            return;
+        }
+        let (trial, events) = (self.trial.again(), self.events.len());
+        let before = self.trial.tokens();
+        bodies.into_iter().for_each(|body| self.take(body.into()));
+        if self.trial.tokens() < before {
+            self.did.push(did);
+        } else {
+            self.trial = trial;
+            self.events.truncate(events);
+        }
+    }
+
     fn clear(&mut self, blocks: &[BlockId], level: u8) {
         if !blocks.is_empty() {
-            self.take(clear::cleared(blocks.to_vec(), level).into());
-            self.did
-                .push(alloc::format!("{} old results cleared", blocks.len()));
+            let did = format!("{} old results cleared", blocks.len());
+            self.take_smaller(alloc::vec![clear::cleared(blocks.to_vec(), level)], did);
         }
     }
 
@@ -158,23 +174,20 @@ impl<'a> Steps<'a> {
         }
         let need = counted(self.at, over).saturating_add(1);
         let bodies = clear::cut(&then, need, least, level);
-        if !bodies.is_empty() {
-            self.did
-                .push(alloc::format!("{} large results cut", bodies.len()));
-        }
-        bodies.into_iter().for_each(|body| self.take(body.into()));
+        let did = format!("{} large results cut", bodies.len());
+        self.take_smaller(bodies, did);
     }
 
     fn proposal(self, level: u8) -> Proposal {
         let freed = self.trial.saved();
         if freed == 0 {
             return Proposal {
-                did: alloc::format!("level {level}: there is nothing left to free"),
+                did: format!("level {level}: there is nothing left to free"),
                 ..Proposal::default()
             };
         }
         Proposal {
-            did: alloc::format!("level {level}: {}", self.did.join("; ")).to_string(),
+            did: format!("level {level}: {}", self.did.join("; ")),
             freed,
             events: self.events,
             spills: Vec::new(),

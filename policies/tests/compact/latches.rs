@@ -120,6 +120,25 @@ fn a9_the_undo_of_a_release_stops_it_again() {
     assert!(host.asks(propose).is_empty());
 }
 
+/// A model that always fails is not asked for ever, though the prompt was made smaller without it.
+#[test]
+fn a9_a_summary_without_a_model_does_not_count_as_a_success() {
+    let mut host = full();
+    for failure in 0..3 {
+        assert!(plan_in(&host.asks(propose)).is_some(), "{failure}");
+        fails(&mut host);
+        let ask = Ask {
+            trigger: Trigger::Auto,
+            ..Ask::default()
+        };
+        let fold = compact::by_rule(&host.view().at(), &ask).unwrap();
+        host.accept(&fold);
+        // More than three responses, so that it is no refill.
+        fill(&mut host, 6_500, 300);
+    }
+    assert!(host.asks(propose).is_empty());
+}
+
 /// A window that is full again within three responses, three times.
 #[test]
 fn a9_three_refills_right_after_stop_it() {

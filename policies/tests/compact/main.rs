@@ -13,6 +13,7 @@ mod common;
 mod answers;
 mod commits;
 mod latches;
+mod laws;
 mod plans;
 mod restored;
 mod talk;

@@ -7,4 +7,8 @@
     reason = "a test stops at the first surprise"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
+
+mod levels;
 mod words;
