@@ -29,7 +29,7 @@ fn a11_the_boundary_says_who_why_and_how_much() {
     host.put(Body::CompactPlan(plan.clone()));
     let proposal = committed(&host, &plan, "short");
     let commit = commit_in(&proposal).unwrap();
-    let boundary = commit.boundary.clone().unwrap();
+    let boundary = commit.boundary.unwrap();
     assert_eq!(boundary.trigger, Trigger::Manual);
     assert_eq!(
         (boundary.level, boundary.by, boundary.millis),
@@ -125,7 +125,7 @@ fn a5_notes_that_cover_the_range_become_the_summary() {
         commit.summary.clone().unwrap().as_str(),
         Some("first half\n\nsecond half")
     );
-    assert_eq!(commit.boundary.clone().unwrap().by, Maker::Memory);
+    assert_eq!(commit.boundary.unwrap().by, Maker::Memory);
     assert_eq!(
         commit.id.clone().unwrap().as_str(),
         Some(&*format!("c{}", host.head() + 1))
@@ -177,7 +177,7 @@ fn a10_without_a_model_there_is_always_a_way() {
     let before = host.prompt();
     let proposal = compact::by_rule(&host.view().at(), &WHOLE).unwrap();
     let commit = commit_in(&proposal).unwrap();
-    assert_eq!(commit.boundary.clone().unwrap().by, Maker::Rule);
+    assert_eq!(commit.boundary.unwrap().by, Maker::Rule);
     let text = commit.summary.clone().unwrap();
     let text = text.as_str().unwrap();
     for needed in [

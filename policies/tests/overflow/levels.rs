@@ -56,7 +56,7 @@ fn r3_a_level_clears_results_then_folds_and_says_so() {
         .events
         .iter()
         .find_map(|proposed| match &proposed.body {
-            Body::CompactCommit(commit) => commit.boundary.clone(),
+            Body::CompactCommit(commit) => commit.boundary,
             _ => None,
         });
     let boundary = commit.unwrap();
