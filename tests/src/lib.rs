@@ -8,5 +8,6 @@ pub mod generate;
 pub mod host;
 pub mod model;
 pub mod recordings;
+pub mod simulation;
 pub mod system;
 pub mod validator;

@@ -1,0 +1,139 @@
+//! An independent differ: what of a prompt changed since the one before it, and what in the log explains that.
+//!
+//! - It compares blocks as the provider reads them, without cache marks; the list of causes is its own.
+
+use super::body::{Block, Body, Part};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Kinds that exist to change what stands before them.
+const CHANGES: [&str; 12] = [
+    "profile",
+    "system",
+    "tools",
+    "rendering",
+    "replace",
+    "delete_range",
+    "snip",
+    "collapse_commit",
+    "compact_commit",
+    "rollback",
+    "undo",
+    "policy",
+];
+
+/// A change of what had been sent before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The place of the first block that is no longer there as it was.
+    pub block: usize,
+    /// What it is of.
+    pub part: Option<Part>,
+    /// Its bytes, cut short.
+    pub was: String,
+    /// What stands there now, cut short.
+    pub now: String,
+    /// The kind of event that explains it, and its position; none: nothing does.
+    pub cause: Option<(String, u64)>,
+}
+
+/// Compares the prompts of a session as they are issued.
+#[derive(Clone, Debug, Default)]
+pub struct Differ {
+    last: Vec<Block>,
+    /// The newest position when the last prompt was issued.
+    pub head: Option<u64>,
+    /// Calls that were open when it was issued, as their results show.
+    open: BTreeMap<String, String>,
+    /// Changes by the kind of their cause; those without one under `nothing`.
+    pub causes: BTreeMap<String, u64>,
+}
+
+impl Differ {
+    /// The first block of the last prompt that is not at the same place in this one.
+    #[must_use]
+    pub fn changed(&self, body: &Body) -> Option<usize> {
+        let blocks = &body.blocks;
+        self.last
+            .iter()
+            .enumerate()
+            .find(|(index, block)| {
+                blocks
+                    .get(*index)
+                    .is_none_or(|other| other.bytes != block.bytes)
+            })
+            .map(|(index, _)| index)
+    }
+
+    /// Compares a prompt with the one before; `between` holds the events logged since.
+    pub fn next(&mut self, body: &Body, head: u64, between: &[Value]) -> Option<Change> {
+        let change = self.changed(body).map(|block| {
+            let was = self.last.get(block);
+            let cut = |block: Option<&Block>| {
+                block.map_or_else(String::new, |block| block.bytes.chars().take(160).collect())
+            };
+            Change {
+                block,
+                part: was.map(|block| block.part),
+                was: cut(was),
+                now: cut(body.blocks.get(block)),
+                cause: was.and_then(|was| cause(was, &self.last, block, between)),
+            }
+        });
+        if let Some(change) = &change {
+            let kind = change.cause.as_ref().map_or("nothing", |(kind, _)| kind);
+            *self.causes.entry(kind.to_owned()).or_default() += 1;
+        }
+        self.last.clone_from(&body.blocks);
+        self.head = Some(head);
+        self.open.clear();
+        change
+    }
+}
+
+/// The first event that explains a change of a block.
+fn cause(was: &Block, before: &[Block], place: usize, between: &[Value]) -> Option<(String, u64)> {
+    let seq = |event: &Value| event["seq"].as_u64().unwrap_or(0);
+    let named = between.iter().find_map(|event| {
+        let kind = event["type"].as_str()?;
+        CHANGES
+            .contains(&kind)
+            .then(|| (kind.to_owned(), seq(event)))
+    });
+    if named.is_some() {
+        return named;
+    }
+    // A result that comes late takes the place of what was made up for it.
+    let late = between.iter().find(|event| {
+        was.answers
+            .as_deref()
+            .is_some_and(|call| answers(event, call))
+    });
+    if let Some(event) = late {
+        return Some(("tool_result".to_owned(), seq(event)));
+    }
+    // What stands at the end only while it is the newest (tail injections) moves behind what is new: nothing after it was sent but such.
+    let rest = before.get(place..).unwrap_or_default();
+    let tail = rest
+        .iter()
+        .all(|block| block.mark.is_none() && block.part == Part::User);
+    tail.then(|| {
+        between
+            .iter()
+            .find(|event| event["type"] == "inject" && event["lifetime"] == "tail")
+            .map(|event| ("inject".to_owned(), seq(event)))
+    })
+    .flatten()
+}
+
+/// The event is, or holds, the result of a call.
+fn answers(event: &Value, call: &str) -> bool {
+    if event["type"] == "tool_result" && event["call"] == call {
+        return true;
+    }
+    let blocks = event["content"].as_array();
+    blocks
+        .into_iter()
+        .flatten()
+        .any(|block| block["type"] == "tool_result" && block["tool_use_id"] == call)
+}

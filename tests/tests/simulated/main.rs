@@ -1,0 +1,14 @@
+//! Recorded sessions relived against a scripted provider, under each preset and in windows of every size.
+//!
+//! - `RECOUNT_SIMULATION=long` relives every long session; otherwise a few stretches are. `--nocapture` prints the table.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a run that fails panics, in its helpers too"
+)]
+
+mod killed;
+mod relived;
+mod sessions;
+mod tokens;
