@@ -31,7 +31,7 @@ impl Tokenizer {
     #[must_use]
     pub fn seeded(seed: &str) -> Self {
         let mut dice = Dice::new(&format!("tokenizer {seed}"));
-        let base = 1_366 + dice.below(8);
+        let base = 1_374 + dice.below(6);
         let mut near = |least: u64, more: u64| base * (least + dice.below(more)) / 100;
         Self {
             letters: near(98, 5),
