@@ -45,8 +45,8 @@ pub(crate) fn all() -> Vec<Recording> {
 
 /// One whose file's name begins so.
 pub(crate) fn named(name: &str) -> Option<Recording> {
-    if !recount::METHODS.contains(&"v1.session.overflowed") {
-        eprintln!("left out: the engine has no answer to a refusal yet");
+    if std::env::var("RECOUNT_SIMULATION").is_err() {
+        eprintln!("left out: RECOUNT_SIMULATION=short relives a few stretches");
         return None;
     }
     let path = files(0)
