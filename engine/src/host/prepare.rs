@@ -71,6 +71,7 @@ pub(super) fn prepared_held(
         if let Some(blocked) = ran.blocked {
             block(&mut prepared.prompt, blocked);
         }
+        prepared.actions = pipeline::actions(dir, held, &ask.form)?;
         return Ok((prepared, measured.projection));
     }
     // Before it is issued itself: afterwards it would be the newest that it is compared with.
@@ -82,6 +83,7 @@ pub(super) fn prepared_held(
     let mut prepared = finish(dir, held, ask, &asked, &measured, Some(issued))?;
     prepared.prompt.first_changed = change.changed;
     prepared.tiers = ran.tiers;
+    prepared.actions = pipeline::actions(dir, held, &ask.form)?;
     Ok((prepared, measured.projection))
 }
 

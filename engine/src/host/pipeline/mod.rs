@@ -4,6 +4,7 @@
 //! - What a tier proposed and the session does not admit is a defect of the tier: it is reported, and the prompt goes out without it.
 
 mod actions;
+mod auto;
 mod cascade;
 mod compact;
 mod ground;
@@ -18,6 +19,7 @@ mod standing;
 mod summarised;
 mod tiers;
 
+pub(super) use actions::actions;
 pub(super) use injections::first_things;
 pub(super) use propose::log;
 pub(super) use situation::Ground;

@@ -130,9 +130,9 @@ impl Ground {
             && weighed >= self.lines.blocking
     }
 
-    /// Levels without a model may bring the prompt under its limit.
+    /// Levels without a model may bring the prompt under its limit without being asked.
     pub(crate) fn may_level(&self) -> bool {
-        self.active && (self.auto || self.reactive)
+        self.active && self.auto
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tiers, in order: each sees what the earlier ones changed, and says what it did.
 
-use super::{Ground, log};
+use super::{Ground, auto, log};
 use crate::core::Measured;
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
@@ -45,7 +45,10 @@ pub(crate) fn run(
         if !ran.may_run(dir, held)? {
             return Ok(ran);
         }
-        ran.step(dir, held, ask, now, (*tier, *propose))?;
+        match tier {
+            Tier::Compact => ran.compaction(dir, held, ask, now)?,
+            _ => ran.step(dir, held, ask, now, (*tier, *propose))?,
+        }
     }
     ran.step(dir, held, ask, now, (Tier::Assembly, assembly::propose))?;
     ran.levels(dir, held, ask, now)?;
@@ -67,6 +70,18 @@ impl Ran {
             && core.state.timeline().header.policy.is_some())
     }
 
+    /// ⑤, which is more than events: hooks are asked, and a commit is weighed.
+    fn compaction(
+        &mut self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        ask: &api::Prepare,
+        now: Millis,
+    ) -> Result<(), Error> {
+        let report = auto::compaction(dir, held, &self.prompt, now)?;
+        self.note(dir, held, ask, report)
+    }
+
     fn step(
         &mut self,
         dir: &Directory,
@@ -74,7 +89,7 @@ impl Ran {
         ask: &api::Prepare,
         now: Millis,
         (tier, propose): (Tier, Propose),
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let proposal = self.proposed(dir, held, now, propose)?;
         self.take(dir, held, ask, now, (tier, proposal))
     }
@@ -93,7 +108,7 @@ impl Ran {
         Ok(propose(&ground.situation(core, asked, measured)))
     }
 
-    /// Logs what was proposed and renders again; true when something was logged.
+    /// Logs what was proposed and renders again.
     fn take(
         &mut self,
         dir: &Directory,
@@ -101,7 +116,7 @@ impl Ran {
         ask: &api::Prepare,
         now: Millis,
         (tier, proposal): (Tier, Proposal),
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let mut report = api::TierReport {
             tier: tier.name().to_owned(),
             did: proposal.did.clone(),
@@ -117,17 +132,27 @@ impl Ran {
             }
             Err(error) => return Err(error),
         }
-        let changed = !report.events.is_empty();
-        if changed {
+        self.note(dir, held, ask, report)
+    }
+
+    /// Keeps what a tier did, and the prompt after it.
+    fn note(
+        &mut self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        ask: &api::Prepare,
+        report: api::TierReport,
+    ) -> Result<(), Error> {
+        if !report.events.is_empty() {
             self.prompt = look(dir, held, ask)?;
         }
         if !report.did.is_empty() {
             self.tiers.push(report);
         }
-        Ok(changed)
+        Ok(())
     }
 
-    /// Levels without a model, one after the other, while the prompt does not fit.
+    /// Levels without a model, each harder than the one before, while the prompt does not fit.
     fn levels(
         &mut self,
         dir: &Directory,
@@ -135,16 +160,26 @@ impl Ran {
         ask: &api::Prepare,
         now: Millis,
     ) -> Result<(), Error> {
-        for level in 1..=overflow::LEVELS {
-            let (asked, measured) = &self.prompt;
-            let stream = held.slot.stream;
-            let core = &dir.live(held)?.core;
-            let ground = Ground::of(core, stream, asked, measured, now);
-            let fits = !matches!(measured.projection.outcome, Outcome::Impossible { .. });
-            if fits || !ground.may_level() {
+        for _ in 0..overflow::LEVELS {
+            let Outcome::Impossible { need, limit, .. } = self.prompt.1.projection.outcome else {
                 return Ok(());
-            }
-            let proposal = self.proposed(dir, held, now, |at| overflow::level(at, level))?;
+            };
+            let stream = held.slot.stream;
+            let proposal = {
+                let (asked, measured) = &self.prompt;
+                let core = &dir.live(held)?.core;
+                let ground = Ground::of(core, stream, asked, measured, now);
+                if !ground.may_level() {
+                    return Ok(());
+                }
+                let at = ground.situation(core, asked, measured);
+                let excess = Some(need.saturating_sub(limit));
+                let level = overflow::wanted(&at, excess, overflow::reached(&at));
+                match level {
+                    Some(level) => overflow::level(&at, level),
+                    None => return Ok(()),
+                }
+            };
             self.take(dir, held, ask, now, (Tier::Overflow, proposal))?;
         }
         Ok(())
