@@ -37,7 +37,8 @@ impl Thresholds {
     ///
     /// Effective: window − min(largest answer, reserve). Trigger: effective − buffer, but at least half of effective, so that small
     /// windows have room to work. A policy with a limit of its own (`limit` > 0) takes that for the window where it is smaller; then nothing
-    /// is reserved, and the trigger is limit − buffer.
+    /// is reserved, and the trigger is limit − buffer. The warning and error lines keep three quarters of the trigger at least, so that
+    /// a small window is not warned of from its first word on.
     #[must_use]
     pub fn of(constants: &Compact, profile: &Profile, window: Option<u64>) -> Self {
         let window = window.map_or(profile.window, |seen| seen.min(profile.window));
@@ -53,14 +54,44 @@ impl Thresholds {
         };
         let least = if own { 0 } else { effective / 2 };
         let trigger = effective.saturating_sub(constants.buffer).max(least);
+        let below = |buffer: u64| trigger.saturating_sub(buffer.min(trigger / 4));
         Self {
             effective,
             trigger,
-            warning: trigger.saturating_sub(constants.warning_buffer),
-            error: trigger.saturating_sub(constants.error_buffer),
+            warning: below(constants.warning_buffer),
+            error: below(constants.error_buffer),
             blocking: effective
                 .saturating_sub(constants.blocking_buffer)
                 .max(trigger),
+        }
+    }
+}
+
+impl Thresholds {
+    /// How full so many tokens make the window; `auto`: proactive tiers run, so that nothing has to be blocked.
+    #[must_use]
+    pub const fn level(&self, weighed: u64, auto: bool) -> Level {
+        if weighed >= self.blocking && !auto {
+            Level::Blocked
+        } else if weighed >= self.error {
+            Level::Error
+        } else if weighed >= self.warning {
+            Level::Warning
+        } else {
+            Level::Normal
+        }
+    }
+}
+
+impl Level {
+    /// Its name in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Blocked => "blocked",
         }
     }
 }

@@ -20,5 +20,8 @@ pub(crate) fn run(cli: &Cli) -> crate::Outcome {
             table.row(vec![name.to_owned(), values.join(" ")]);
         }
         table.print();
+        for (name, params) in &hello.preset_params {
+            line(&format!("{name}: {}", params.get()));
+        }
     })
 }

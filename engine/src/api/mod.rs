@@ -30,8 +30,9 @@ pub use prompt::{
     Repair, Request, Tokens, TokensBy, Waiting,
 };
 pub use query::{
-    Absent, BreakerLine, Diff, Differed, Difference, Explain, Explained, FirstDifference, Floor,
-    Log, LogPage, Shown, Side, Spent, Status, StatusReport,
+    Absent, BreakerLine, CacheBreakLine, CompactionLine, Diff, Differed, Difference, EstimatorLine,
+    Explain, Explained, FirstDifference, Floor, Lines, Log, LogPage, Shown, Side, Spent, Status,
+    StatusReport,
 };
 pub use travel::{Checkpoint, Checkpointed, Fork, Forked, Rollback, RolledBack, Undo, Undone};
 pub use upkeep::{

@@ -289,6 +289,9 @@ pub struct Hello {
     pub profiles: Vec<String>,
     /// Policies by name.
     pub presets: Vec<String>,
+    /// The numbers of each preset: its name to the `params` of its event.
+    #[serde(default)]
+    pub preset_params: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>>,
     /// Foreign formats that `import` reads.
     pub formats: Vec<String>,
     /// Sizes past which a request is refused.

@@ -28,6 +28,85 @@ pub struct Spent {
     pub requests: u64,
 }
 
+/// The lines that a policy draws in the window, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lines {
+    /// What of the window the prompt may fill.
+    pub effective: u64,
+    /// From here on the prompt is made smaller.
+    pub trigger: u64,
+    /// From here on people are warned.
+    pub warning: u64,
+    /// From here on it is urgent.
+    pub error: u64,
+    /// From here on nothing is sent while nothing may be compacted by itself.
+    pub blocking: u64,
+}
+
+/// A compaction that is in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactionLine {
+    /// Its commit.
+    pub event: u64,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The first position that it covers; none for a marker.
+    pub first: Option<u64>,
+    /// The last.
+    pub last: Option<u64>,
+    /// What asked for it: `manual`, `auto` or `overflow`; none where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// How hard it cut: 0, then 1 to 3.
+    #[serde(default)]
+    pub level: u8,
+    /// Who made the summary: `model`, `memory`, `rule` or `host`; none where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Tokens before, by estimate.
+    pub before: Option<u64>,
+    /// Tokens after, by estimate.
+    pub after: Option<u64>,
+    /// Tokens of the first prompt behind it, as the provider counted them.
+    pub counted: Option<u64>,
+    /// Messages that its summary stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
+    /// From the plan to the commit, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub millis: Option<u64>,
+    /// What stayed as it was behind the summary: the first and the last position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<(u64, u64)>,
+}
+
+/// How far an estimate from words alone was off, at the newest prompt of the model that the provider counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EstimatorLine {
+    /// What was estimated, with the factor that was known before.
+    pub estimated: u64,
+    /// What the provider counted.
+    pub counted: u64,
+    /// The difference in thousandths of the count; below zero: too little was estimated.
+    pub error_milli: i64,
+}
+
+/// Where less was read from the provider's cache than by the call before, unannounced.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheBreakLine {
+    /// The `cache_break` event.
+    pub event: u64,
+    /// The usage that shows it.
+    pub usage: u64,
+    /// Tokens read by the call before.
+    pub before: u64,
+    /// Tokens read by this one.
+    pub after: u64,
+    /// `changed`, `expired` or `unexplained`.
+    pub cause: String,
+}
+
 /// What no compaction can take away: tools, system prompt, what the provider adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Floor {
@@ -98,6 +177,39 @@ pub struct StatusReport {
     pub open_calls: u64,
     /// The estimator's factor for this model, in thousandths.
     pub factor_milli: u64,
+    /// The policy in force, by the name of its preset; none where none is.
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// Tokens that are compared with the lines: all, or those of messages alone where the policy has a limit of its own.
+    #[serde(default)]
+    pub weighed: u64,
+    /// The lines that the policy draws; without a policy those of the preset `none`.
+    #[serde(default)]
+    pub lines: Lines,
+    /// `normal`, `warning`, `error` or `blocked`.
+    #[serde(default)]
+    pub level: String,
+    /// The prompt was made smaller since the provider counted last: no warning until it counts again.
+    #[serde(default)]
+    pub suppressed: bool,
+    /// The estimate's error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimator: Option<EstimatorLine>,
+    /// Cache edits whose effect no answer has told yet, by name.
+    #[serde(default)]
+    pub pending_edits: Vec<String>,
+    /// Bytes of the pieces by category; of `status` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_by: Option<TokensBy>,
+    /// Compactions that are in force, oldest first; of `status` alone.
+    #[serde(default)]
+    pub compactions: Vec<CompactionLine>,
+    /// What the calls that compactions made for themselves cost, over all branches; in `usage` as well.
+    #[serde(default)]
+    pub compaction_calls: Spent,
+    /// The newest falls of the provider's cache that nothing announced, oldest first; of `status` alone.
+    #[serde(default)]
+    pub cache_breaks: Vec<CacheBreakLine>,
 }
 
 /// `v1.session.explain`.

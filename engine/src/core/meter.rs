@@ -6,7 +6,7 @@
 //! - The rest is counted tokens × factor. Factors are in thousandths.
 
 use super::{Core, profile_of};
-use recount_events::{Body, Digest, Issued, Profile, Seq, Text, Usage};
+use recount_events::{Body, Digest, Excess, Issued, Overflow, Profile, Seq, Text, Usage};
 use recount_projections::{Logged, Piece, Projection, Shown, State, Timeline, Totals};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,27 +37,87 @@ pub(crate) struct Meter {
     pub(crate) factor_milli: u64,
 }
 
-/// The provider's tokens for a thousand counted ones: learnt from the newest usage of the model, else by provider.
+/// The provider's tokens for a thousand counted ones: learnt from the newest count of the model, else by provider.
 pub(crate) fn factor(state: &State, profile: &Profile) -> u64 {
-    let learnt = usages(state)
-        .find_map(|(logged, totals)| ratio(state, profile, usage_in(&logged)?, totals));
-    learnt.unwrap_or_else(|| match profile.provider.as_str() {
+    let known = known(state).find_map(|known| ratio(state, profile, &known));
+    known.unwrap_or_else(|| assumed(profile))
+}
+
+/// The factor before anything is known.
+pub(super) fn assumed(profile: &Profile) -> u64 {
+    match profile.provider.as_str() {
         Some("anthropic") => CLAUDE_MILLI,
         _ => 1_000,
+    }
+}
+
+/// What a provider counted of a prompt that was issued: by a usage, or by a refusal that tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The event that says so.
+    pub(super) seq: Seq,
+    /// The prompt.
+    pub(super) digest: Digest,
+    /// All its tokens.
+    pub(super) tokens: u64,
+}
+
+/// What providers counted of issued prompts, the newest first.
+pub(super) fn known(state: &State) -> impl Iterator<Item = Known> + '_ {
+    let mut usages = usages(state)
+        .filter_map(|(logged, totals)| {
+            Some(Known {
+                seq: logged.seq,
+                digest: usage_in(&logged)?.issued?,
+                tokens: input(totals),
+            })
+        })
+        .peekable();
+    let mut refusals = refusals(state)
+        .filter_map(|(seq, overflow)| {
+            Some(Known {
+                seq,
+                digest: overflow.issued?,
+                tokens: overflow.actual?,
+            })
+        })
+        .peekable();
+    std::iter::from_fn(move || {
+        let usage = usages.peek().map(|known| known.seq);
+        let refusal = refusals.peek().map(|known| known.seq);
+        if refusal > usage {
+            refusals.next()
+        } else {
+            usages.next()
+        }
     })
 }
 
-fn ratio(state: &State, profile: &Profile, usage: &Usage, totals: &Totals) -> Option<u64> {
-    let issue = issued_of(state, usage.issued?)?;
+/// Refusals for too many tokens, the newest first.
+fn refusals(state: &State) -> impl Iterator<Item = (Seq, Overflow)> + '_ {
+    let newest = state.ledger().overflows.iter().rev().take(USAGES);
+    newest.filter_map(|(seq, logged)| match &logged.event.body {
+        Body::Overflow(overflow) if overflow.kind == Excess::Tokens => {
+            Some((*seq, overflow.clone()))
+        }
+        _ => None,
+    })
+}
+
+/// The provider's tokens for a thousand counted ones of one prompt of the model.
+pub(super) fn ratio(state: &State, profile: &Profile, known: &Known) -> Option<u64> {
+    let estimate = estimated(state, profile, known)?;
+    // Beyond these bounds the count is not about this prompt.
+    Some((known.tokens.saturating_mul(1_000) / estimate).clamp(250, 4_000))
+}
+
+/// What was counted of a prompt of the model before it left; none where that says too little.
+pub(super) fn estimated(state: &State, profile: &Profile, known: &Known) -> Option<u64> {
+    let issue = issued_of(state, known.digest)?;
     let issued = issued_in(&issue)?;
     let logged = state.event(issued.profile?)?;
     let same = same_model(&profile_of(&logged)?.model, &profile.model);
-    let sent = input(totals);
-    if !same || issued.estimate < 100 || sent == 0 {
-        return None;
-    }
-    // Beyond these bounds the usage is not about this prompt.
-    Some((sent.saturating_mul(1_000) / issued.estimate).clamp(250, 4_000))
+    (same && issued.estimate >= 100 && known.tokens > 0).then_some(issued.estimate)
 }
 
 /// The same model, perhaps named with its date in one place and without in the other.
@@ -88,17 +148,19 @@ fn usage_in(logged: &Logged) -> Option<&Usage> {
     }
 }
 
-/// The newest usages first.
+/// The newest usages first; the calls that compactions made for themselves say nothing about the session's prompt.
 fn usages(state: &State) -> impl Iterator<Item = (Arc<Logged>, &Totals)> {
-    let newest = state.ledger().usages.iter().rev().take(USAGES);
-    newest.filter_map(|(seq, totals)| {
+    let ledger = state.ledger();
+    let own = |seq: &Seq| !ledger.compaction_usages.contains_key(seq);
+    let newest = ledger.usages.iter().rev().filter(move |(seq, _)| own(seq));
+    newest.take(USAGES).filter_map(|(seq, totals)| {
         let logged = state.event(*seq)?;
         usage_in(&logged).is_some().then_some((logged, totals))
     })
 }
 
 /// All input tokens of a request.
-fn input(totals: &Totals) -> u64 {
+pub(super) fn input(totals: &Totals) -> u64 {
     [
         totals.cache_read,
         totals.cache_write_5m,
@@ -163,10 +225,13 @@ impl Core {
     }
 
     fn by_digest(&self, profile: &Profile, projection: &Projection) -> Option<Measured> {
-        let known: BTreeMap<Digest, u64> = usages(&self.state)
-            .filter_map(|(logged, totals)| Some((usage_in(&logged)?.issued?, input(totals))))
+        // Collected from the oldest on, so that of what was said twice about a prompt the newest counts.
+        let mut known: Vec<(Digest, u64)> = known(&self.state)
+            .map(|known| (known.digest, known.tokens))
             .filter(|(digest, _)| is_for(&self.state, *digest, profile))
             .collect();
+        known.reverse();
+        let known: BTreeMap<Digest, u64> = known.into_iter().collect();
         if self.state.ledger().issued.is_empty() && known.is_empty() {
             return None;
         }
@@ -325,13 +390,57 @@ impl Core {
 
 impl Core {
     /// The smallest window that the model's provider was seen to name in a refusal.
-    pub(crate) fn seen_window(&self, _profile: &Profile) -> Option<u64> {
-        None
+    pub(crate) fn seen_window(&self, profile: &Profile) -> Option<u64> {
+        refusals(&self.state)
+            .filter_map(|(seq, overflow)| {
+                let digest = overflow.issued.or_else(|| self.issued_before(seq))?;
+                let limit = overflow.limit.filter(|limit| *limit > 0)?;
+                self.was_for(digest, profile).then_some(limit)
+            })
+            .min()
+    }
+
+    /// The newest prompt that left before a position.
+    fn issued_before(&self, seq: Seq) -> Option<Digest> {
+        let mut before = self.state.ledger().issues.range(..seq);
+        before.next_back().map(|(_, digest)| *digest)
+    }
+
+    /// A prompt left for this model, as far as the log says.
+    fn was_for(&self, digest: Digest, profile: &Profile) -> bool {
+        let model = issued_of(&self.state, digest)
+            .and_then(|issue| self.state.event(issued_in(&issue)?.profile?));
+        model
+            .as_deref()
+            .and_then(profile_of)
+            .is_some_and(|other| same_model(&other.model, &profile.model))
+    }
+
+    /// Cache edits whose effect no answer has told yet, by name.
+    pub(crate) fn edits_pending(&self) -> Vec<String> {
+        let timeline = self.state.timeline();
+        let told = |name: &Text| {
+            timeline
+                .cache_acks
+                .iter()
+                .any(|(_, logged)| match &logged.event.body {
+                    Body::CacheAck(ack) => ack.id.bytes() == name.bytes(),
+                    _ => false,
+                })
+        };
+        let edits = timeline.cache_edits.iter();
+        edits
+            .filter_map(|(_, logged)| match &logged.event.body {
+                Body::CacheEdit(edit) => Some(&edit.id),
+                _ => None,
+            })
+            .filter(|name| !told(name))
+            .filter_map(|name| name.words().map(|words| words.into_owned()))
+            .collect()
     }
 
     /// Cache edits were sent whose effect no answer has told yet.
     pub(crate) fn pending_edits(&self) -> bool {
-        let timeline = self.state.timeline();
-        timeline.cache_edits.size() > timeline.cache_acks.size()
+        !self.edits_pending().is_empty()
     }
 }

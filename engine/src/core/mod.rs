@@ -4,6 +4,7 @@
 //!   [`Core::accept`] takes them in. A refused input leaves everything as it was.
 //! - What leaves as a prompt to send passes through [`Pending`] and [`Durable`]: only a receipt of the log opens it.
 
+mod account;
 mod commit;
 mod counts;
 mod decide;
@@ -17,6 +18,7 @@ mod shrink;
 mod tokenizer;
 mod views;
 
+pub(crate) use account::{Compaction, maker, trigger};
 pub(crate) use commit::{Durable, Pending};
 pub(crate) use counts::{Counting, block_of};
 pub(crate) use decide::{Decision, Input};

@@ -277,7 +277,7 @@ fn parse(events: &[Box<RawValue>], now: Millis, keep: bool) -> Result<Parsed, Er
 
 fn parse_one(raw: &str, now: Millis, keep: bool, parsed: &mut Parsed) -> Result<(), Error> {
     match Event::from_json(raw, now) {
-        Ok(event) if event.body.host_may_append() => parsed.events.push(event),
+        Ok(event) if event.body.host_may_append() => parsed.events.push(settled(event)?),
         Ok(event) => {
             return Err(Error::invalid(format!(
                 "only the engine writes events of this type; type={}",
@@ -295,6 +295,14 @@ fn parse_one(raw: &str, now: Millis, keep: bool, parsed: &mut Parsed) -> Result<
         },
     }
     Ok(())
+}
+
+/// A policy with all its numbers; any other event as it is.
+fn settled(mut event: Event) -> Result<Event, Error> {
+    if let Body::Policy(policy) = event.body {
+        event.body = Body::Policy(crate::profiles::settled(policy)?);
+    }
+    Ok(event)
 }
 
 /// The error of JSON that is no event.

@@ -8,6 +8,7 @@ use crate::{Error, api, profiles, protocol};
 use recount_events::{Body, Event};
 use recount_projections::render::RENDERING;
 use recount_wal::{StreamId, Wal};
+use serde_json::value::RawValue;
 
 /// How many events are looked at for a title.
 const TITLE_WITHIN: u64 = 40;
@@ -67,6 +68,12 @@ impl Engine {
             wires: WIRES.iter().map(|(name, _)| (*name).to_owned()).collect(),
             profiles: owned(&profiles::names()),
             presets: owned(profiles::PRESETS),
+            preset_params: profiles::preset_params()
+                .into_iter()
+                .filter_map(|(name, params)| {
+                    Some((name.to_owned(), RawValue::from_string(params).ok()?))
+                })
+                .collect(),
             formats: recount_transcripts::FormatName::ALL
                 .iter()
                 .map(|format| format.as_str().to_owned())

@@ -3,16 +3,23 @@
 use super::directory::{Directory, durable};
 use super::engine::Engine;
 use super::load::Read;
+use super::pipeline::{constants_of, policy_of};
 use super::words::tokens;
 use super::{ask, stream};
-use crate::core::{Core, Measured, scaled};
+use crate::core::{Compaction, Core, Measured, maker, scaled, trigger};
+use crate::profiles::preset_name;
 use crate::{Error, api};
-use recount_events::{BreakerState, Digest, Profile, Seq};
+use recount_events::{Body, BreakerState, CacheCause, Digest, Profile, Seq};
+use recount_policies::{Level, Thresholds};
+use recount_projections::Totals;
+use recount_projections::render::Category;
 use recount_wal::StreamId;
 use serde_json::value::RawValue;
 
 /// The most events in one answer of `log`.
 const PAGE: u64 = 1_000;
+/// The most falls of the cache in one status.
+const BREAKS: usize = 20;
 
 impl Engine {
     /// How full a session is.
@@ -36,7 +43,9 @@ impl Engine {
             let prompt = prompt
                 .as_ref()
                 .map(|(profile, measured)| (profile, measured));
-            report(dir, slot.stream, &slot.name, core, prompt)
+            let mut report = report(dir, slot.stream, &slot.name, core, prompt)?;
+            at_length(&mut report, core, prompt);
+            Ok(report)
         })
     }
 
@@ -110,7 +119,7 @@ pub(super) fn report(
         durable: durable(dir, stream)?,
         not_durable_since: dir.log()?.not_durable_since(stream),
         source: "estimated".to_owned(),
-        usage: spent(core),
+        usage: spent(&core.state.ledger().totals),
         floor: api::Floor {
             tokens: 0,
             latched: breakers(core).any(|one| one.name == "floor" && one.state == "trips"),
@@ -118,6 +127,11 @@ pub(super) fn report(
         breaker: breakers(core).collect(),
         turns: core.state.turns().len() as u64,
         open_calls: core.state.open_calls().len() as u64,
+        pending: core.planned().into_iter().collect(),
+        pending_edits: core.edits_pending(),
+        policy: preset_in(core),
+        level: Level::Normal.name().to_owned(),
+        compaction_calls: spent(&core.compaction_calls()),
         ..api::StatusReport::default()
     };
     if let Some((profile, measured)) = prompt {
@@ -128,7 +142,16 @@ pub(super) fn report(
 
 fn fill(report: &mut api::StatusReport, core: &Core, profile: &Profile, measured: &Measured) {
     let (projection, meter) = (&measured.projection, &measured.meter);
-    let trigger = profile.window.saturating_sub(profile.max_output).max(1);
+    let policy = policy_of(core.state.timeline());
+    let constants = constants_of(&policy);
+    let lines = Thresholds::of(&constants.compact, profile, core.seen_window(profile));
+    let header = projection.by.tools.saturating_add(projection.by.system);
+    report.floor.tokens =
+        scaled(header, meter.factor_milli).saturating_add(profile.overhead_tokens);
+    report.weighed = match constants.compact.limit {
+        0 => meter.total,
+        _ => meter.total.saturating_sub(report.floor.tokens),
+    };
     report.model = profile.model.as_str().map(str::to_owned);
     report.tokens = api::Tokens {
         total: meter.total,
@@ -140,17 +163,104 @@ fn fill(report: &mut api::StatusReport, core: &Core, profile: &Profile, measured
     report.measured = meter.measured;
     report.factor_milli = meter.factor_milli;
     report.window = Some(profile.window);
-    report.trigger = Some(trigger);
-    report.compression_threshold = Some(trigger);
-    report.compression_progress = meter.total.saturating_mul(100) / trigger;
+    report.trigger = Some(lines.trigger);
+    report.compression_threshold = Some(lines.trigger);
+    report.compression_progress = report.weighed.saturating_mul(100) / lines.trigger.max(1);
     report.estimated_next_round_tokens = core.next_round();
-    report.rounds_until_compression =
-        rounds(trigger, meter.total, report.estimated_next_round_tokens);
-    let header = projection.by.tools.saturating_add(projection.by.system);
-    report.floor.tokens =
-        scaled(header, meter.factor_milli).saturating_add(profile.overhead_tokens);
+    report.rounds_until_compression = rounds(
+        lines.trigger,
+        report.weighed,
+        report.estimated_next_round_tokens,
+    );
+    report.suppressed = core.cleaned();
+    // Where no policy is in force nothing is blocked.
+    let auto = policy.auto || core.state.timeline().header.policy.is_none();
+    let level = match lines.level(report.weighed, auto) {
+        Level::Warning | Level::Error if report.suppressed => Level::Normal,
+        level => level,
+    };
+    level.name().clone_into(&mut report.level);
+    report.lines = api::Lines {
+        effective: lines.effective,
+        trigger: lines.trigger,
+        warning: lines.warning,
+        error: lines.error,
+        blocking: lines.blocking,
+    };
+    report.estimator = core.estimator(profile).map(|one| api::EstimatorLine {
+        estimated: one.estimated,
+        counted: one.counted,
+        error_milli: one.error_milli,
+    });
     report.bytes = projection.bytes;
     report.images = u64::from(projection.images);
+}
+
+/// What only `status` says: it takes a look at each piece.
+fn at_length(report: &mut api::StatusReport, core: &Core, prompt: Option<(&Profile, &Measured)>) {
+    report.compactions = core.compactions().iter().map(compaction).collect();
+    let breaks = core.state.ledger().cache_breaks.iter().rev().take(BREAKS);
+    report.cache_breaks = breaks
+        .filter_map(|(seq, logged)| cache_break(*seq, &logged.event.body))
+        .collect();
+    report.cache_breaks.reverse();
+    report.bytes_by = prompt.map(|(_, measured)| bytes_by(measured));
+}
+
+fn compaction(one: &Compaction) -> api::CompactionLine {
+    let boundary = one.boundary.as_ref();
+    api::CompactionLine {
+        event: one.event.0,
+        id: one.id.clone(),
+        first: one.range.map(|(first, _)| first.0),
+        last: one.range.map(|(_, last)| last.0),
+        trigger: boundary.map(|boundary| trigger(boundary.trigger).to_owned()),
+        level: boundary.map_or(0, |boundary| boundary.level),
+        by: boundary.map(|boundary| maker(boundary.by).to_owned()),
+        before: one.before,
+        after: one.after,
+        counted: one.counted,
+        messages: boundary.map(|boundary| boundary.messages),
+        millis: boundary.map(|boundary| boundary.millis),
+        kept: boundary
+            .and_then(|boundary| boundary.kept)
+            .map(|(first, last)| (first.0, last.0)),
+    }
+}
+
+fn cache_break(event: Seq, body: &Body) -> Option<api::CacheBreakLine> {
+    let Body::CacheBreak(fell) = body else {
+        return None;
+    };
+    Some(api::CacheBreakLine {
+        event: event.0,
+        usage: fell.usage.0,
+        before: fell.before,
+        after: fell.after,
+        cause: match fell.cause {
+            CacheCause::Changed => "changed",
+            CacheCause::Expired => "expired",
+            CacheCause::Unexplained => "unexplained",
+        }
+        .to_owned(),
+    })
+}
+
+/// Bytes of the pieces by category; what stands between them is in none.
+fn bytes_by(measured: &Measured) -> api::TokensBy {
+    let mut by = api::TokensBy::default();
+    for piece in measured.projection.pieces.iter() {
+        let sum = match piece.category {
+            Category::Tools => &mut by.tools,
+            Category::System => &mut by.system,
+            Category::Messages => &mut by.messages,
+            Category::Results => &mut by.results,
+            Category::Summaries => &mut by.summaries,
+            Category::Injections => &mut by.injections,
+        };
+        *sum = sum.saturating_add(piece.bytes.len() as u64);
+    }
+    by
 }
 
 /// The categories as they are counted, scaled so that their sum is the metered total.
@@ -204,8 +314,16 @@ fn breakers(core: &Core) -> impl Iterator<Item = api::BreakerLine> + '_ {
     })
 }
 
-fn spent(core: &Core) -> api::Spent {
-    let totals = &core.state.ledger().totals;
+/// The name of the preset in force.
+fn preset_in(core: &Core) -> Option<String> {
+    let logged = core.state.timeline().header.policy.as_ref()?;
+    match &logged.event.body {
+        Body::Policy(policy) => Some(preset_name(policy.preset).to_owned()),
+        _ => None,
+    }
+}
+
+fn spent(totals: &Totals) -> api::Spent {
     api::Spent {
         input: totals.input,
         output: totals.output,

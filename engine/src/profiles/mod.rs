@@ -7,6 +7,7 @@ use data::{Row, SHIPPED};
 use recount_events::{
     Body, Event, Keeps, Millis, Policy, Preset, Profile, Text, Thinking, Wire, raw,
 };
+use recount_policies::Constants;
 
 /// Policies by name.
 pub const PRESETS: &[&str] = &["recount", "claude-code", "five-layer", "cline", "none"];
@@ -112,7 +113,7 @@ pub fn resolve_policy(spec: &api::Spec) -> Result<Policy, Error> {
                 .with_field("policy")
                 .with_next(format!("name one of {}", PRESETS.join(", ")))
         })?;
-        return Ok(Policy {
+        return settled(Policy {
             preset,
             auto: true,
             reactive: true,
@@ -120,8 +121,69 @@ pub fn resolve_policy(spec: &api::Spec) -> Result<Policy, Error> {
         });
     }
     match event("policy", given)?.body {
-        Body::Policy(policy) => Ok(policy),
+        Body::Policy(policy) => settled(policy),
         _ => Err(Error::invalid("not a policy").with_field("policy")),
+    }
+}
+
+/// A policy as its event holds it: with all numbers, so that a later version's defaults do not change what was decided.
+///
+/// # Errors
+/// `invalid` for a number that no tier has, or of the wrong kind; the field is the first that is wrong.
+pub fn settled(policy: Policy) -> Result<Policy, Error> {
+    let params = policy.params.as_ref().and_then(Text::as_str);
+    match Constants::resolve(policy.preset, params) {
+        Ok(constants) => Ok(Policy {
+            params: Some(Text::json(&constants.to_params())),
+            ..policy
+        }),
+        Err(why) => Err(Error::invalid(format!("not a policy: {why}"))
+            .with_field(wrong_in(policy.preset, params.unwrap_or_default()))
+            .with_next("hello lists the numbers of each preset; give those that differ")),
+    }
+}
+
+/// Which member of the params is wrong.
+fn wrong_in(preset: Preset, params: &str) -> String {
+    let wrong = |json: &str| Constants::resolve(preset, Some(json)).is_err();
+    for section in raw::members(params).into_iter().flatten() {
+        let name = section.key();
+        for member in raw::members(section.value).into_iter().flatten() {
+            let alone = format!(
+                "{{{}:{{{}:{}}}}}",
+                section.token, member.token, member.value
+            );
+            if wrong(&alone) {
+                return format!("params.{name}.{}", member.key());
+            }
+        }
+        if wrong(&format!("{{{}:{}}}", section.token, section.value)) {
+            return format!("params.{name}");
+        }
+    }
+    "params".to_owned()
+}
+
+/// The numbers of each preset, as the params of its event hold them.
+#[must_use]
+pub fn preset_params() -> Vec<(&'static str, String)> {
+    let named = PRESETS
+        .iter()
+        .filter_map(|name| Some((*name, preset(name)?)));
+    named
+        .map(|(name, preset)| (name, Constants::of(preset).to_params()))
+        .collect()
+}
+
+/// The name of a preset.
+#[must_use]
+pub const fn preset_name(preset: Preset) -> &'static str {
+    match preset {
+        Preset::Recount => "recount",
+        Preset::ClaudeCode => "claude-code",
+        Preset::FiveLayer => "five-layer",
+        Preset::Cline => "cline",
+        Preset::None => "none",
     }
 }
 

@@ -22,6 +22,6 @@ mod tiers;
 pub(super) use actions::actions;
 pub(super) use injections::first_things;
 pub(super) use propose::log;
-pub(super) use situation::Ground;
+pub(super) use situation::{Ground, constants_of, policy_of};
 pub(super) use spill::again;
 pub(super) use tiers::{Blocked, run};
