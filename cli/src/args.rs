@@ -59,6 +59,8 @@ pub(crate) enum Verb {
     Hello,
     /// Read a transcript of another host, or an archive
     Import(Import),
+    /// Show an instruction file, or an agent's prompt, from now on
+    Instruct(Instruct),
     /// Close the draft and every open call
     Interrupt(Interrupt),
     /// List the sessions, newest first
@@ -230,6 +232,9 @@ pub(crate) struct Diff {
     /// Profile of both prompts: a shipped one's name, or JSON
     #[arg(long)]
     pub(crate) profile: Option<String>,
+    /// The second prompt as the tiers of this policy would make it: a preset's name, or JSON
+    #[arg(long)]
+    pub(crate) policy: Option<String>,
 }
 
 /// `doctor`.
@@ -307,6 +312,34 @@ pub(crate) struct Import {
     /// The format [default: detected]
     #[arg(long)]
     pub(crate) format: Option<String>,
+}
+
+/// `instruct`.
+#[derive(Args, Debug)]
+pub(crate) struct Instruct {
+    /// The session
+    pub(crate) session: String,
+    /// The file, also the name under which the prompt shows it; `-` is standard input
+    pub(crate) path: PathBuf,
+    /// Where it stands: in the system prompt, once in the conversation, or in the place of the system prompt's base
+    #[arg(long, value_enum, default_value = "root")]
+    pub(crate) scope: InstructScope,
+    /// The name under which the prompt shows it [default: the path]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) as_path: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// Where an instruction stands.
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+pub(crate) enum InstructScope {
+    /// A block of the system prompt
+    Root,
+    /// Shown once in the conversation
+    Nested,
+    /// In the place of the system prompt's base
+    Agent,
 }
 
 /// `interrupt`.

@@ -54,6 +54,7 @@ fn run(cli: &Cli) -> Outcome {
         Verb::Fork(args) => verbs::fork::run(cli, args),
         Verb::Hello => verbs::hello::run(cli),
         Verb::Import(args) => verbs::import::run(cli, args),
+        Verb::Instruct(args) => verbs::instruct::run(cli, args),
         Verb::Interrupt(args) => verbs::interrupt::run(cli, args),
         Verb::List(args) => verbs::list::run(cli, args),
         Verb::Log(args) => verbs::log::run(cli, args),

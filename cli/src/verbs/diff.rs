@@ -7,17 +7,18 @@ use crate::reach::{Reach, profile};
 use recount::{Error, api};
 
 pub(crate) fn run(cli: &Cli, args: &Diff) -> crate::Outcome {
-    let side = |typed: &str| -> Result<api::Side, Error> {
+    let side = |typed: &str, policy: Option<&String>| -> Result<api::Side, Error> {
         Ok(api::Side {
             at: cut(typed)?,
             profile: profile(args.profile.as_ref())?,
             wire: args.wire.clone(),
+            policy: profile(policy)?,
         })
     };
     let ask = api::Diff {
         session: args.session.clone(),
-        a: side(&args.a)?,
-        b: side(&args.b)?,
+        a: side(&args.a, None)?,
+        b: side(&args.b, args.policy.as_ref())?,
     };
     let answer = |diff: &api::Differed| if diff.equal { Answer::Yes } else { Answer::No };
     let people = |diff: &api::Differed| {

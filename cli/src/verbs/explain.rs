@@ -29,8 +29,18 @@ fn print(explained: &api::Explained) {
         count(explained.tokens.total),
         short(&explained.digest)
     )));
+    line(&format!(
+        "for the provider {} tokens ({} measured, factor {}.{:03}), of those {} that it adds; {} of body, {} of it around the pieces",
+        count(explained.metered),
+        count(explained.measured),
+        explained.factor_milli / 1_000,
+        explained.factor_milli % 1_000,
+        count(explained.overhead_tokens),
+        bytes(explained.bytes),
+        bytes(explained.frame_bytes)
+    ));
     let mut shown = Table::new(
-        &["event", "block", "role", "why", "tokens", "size"],
+        &["event", "block", "role", "why", "tokens", "size", "cache"],
         &[0, 1, 4, 5],
     );
     for piece in &explained.shown {
@@ -47,6 +57,7 @@ fn print(explained: &api::Explained) {
             clean(&piece.why),
             count(piece.tokens),
             bytes(piece.bytes),
+            piece.mark.clone().unwrap_or_default(),
         ]);
     }
     shown.print();
@@ -55,8 +66,14 @@ fn print(explained: &api::Explained) {
     }
     line("");
     line(&bold("not shown"));
-    let mut absent = Table::new(&["event", "type", "cause", "by", "back"], &[0, 3]);
+    let mut absent = Table::new(
+        &["event", "block", "type", "cause", "by", "back"],
+        &[0, 1, 4],
+    );
     for row in &explained.absent {
+        let block = row
+            .block
+            .map_or_else(String::new, |(_, index)| index.to_string());
         let by = row.by.map_or_else(String::new, |by| by.to_string());
         let back = row
             .back
@@ -64,6 +81,7 @@ fn print(explained: &api::Explained) {
             .map_or_else(String::new, |back| clean(back.get()));
         absent.row(vec![
             row.event.to_string(),
+            block,
             row.kind.clone(),
             clean(&row.cause),
             by,

@@ -15,6 +15,7 @@ pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod hello;
 pub(crate) mod import;
+pub(crate) mod instruct;
 pub(crate) mod interrupt;
 pub(crate) mod list;
 pub(crate) mod log;

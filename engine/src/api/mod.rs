@@ -6,6 +6,7 @@
 mod cut;
 mod doctor;
 mod import;
+mod instruct;
 mod open;
 mod pipeline;
 mod prompt;
@@ -17,6 +18,7 @@ mod write;
 pub use cut::{At, Spec, To};
 pub use doctor::{Act, Ailment, Diagnosis, Doctor, LogFound, Part, Remedy, SessionFound, What};
 pub use import::{Export, Exported, Import, Imported, ImportedSession, Note};
+pub use instruct::{Instruct, InstructScope, Instructed};
 pub use open::{
     Cut, Damaged, DirectoryVerified, Hello, Limits, List, Listed, Open, OpenCall, Opened,
     Recovered, SessionLine, Skipped, State, Verified, Verify, VerifyAll,

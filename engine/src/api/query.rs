@@ -242,13 +242,19 @@ pub struct Shown {
     pub tokens: u64,
     /// Its bytes.
     pub bytes: u64,
+    /// A cache breakpoint stands behind it: how long the provider keeps what is before, `5m` or `1h`. Costs no tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
-/// An event with content that is not shown.
+/// Content that is not shown: an event, or one block of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Absent {
     /// The event.
     pub event: u64,
+    /// The block; none: all of the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<(u64, u32)>,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
@@ -267,8 +273,27 @@ pub struct Explained {
     pub cut: u64,
     /// Digest of the prompt.
     pub digest: String,
-    /// Tokens of the prompt.
+    /// Tokens of the prompt, as counted: the sum over `shown` where all of it is asked for.
     pub tokens: Tokens,
+    /// What the provider adds and no piece shows, in its tokens.
+    #[serde(default)]
+    pub overhead_tokens: u64,
+    /// Tokens of the whole prompt as the provider counts them: what it measured before, and the rest times `factor_milli`; overhead
+    /// included.
+    #[serde(default)]
+    pub metered: u64,
+    /// Of those, what the provider counted.
+    #[serde(default)]
+    pub measured: u64,
+    /// The provider's tokens for a thousand counted ones.
+    #[serde(default)]
+    pub factor_milli: u64,
+    /// Bytes of the body.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Of those, what stands around the pieces: separators, names, parameters, cache markers.
+    #[serde(default)]
+    pub frame_bytes: u64,
     /// What is shown, in order.
     pub shown: Vec<Shown>,
     /// What is not.
@@ -288,6 +313,10 @@ pub struct Side {
     /// Instead of the profile's dialect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<String>,
+    /// As the tiers of this policy would make it, without a model's summaries. Positions behind the head are those that their events
+    /// would take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Spec>,
 }
 
 /// `v1.session.diff`.
@@ -321,11 +350,11 @@ pub struct Difference {
 /// Where two bodies part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FirstDifference {
-    /// The first byte of the canonical pieces, in order, that differs.
+    /// The first byte of the body, without cache markers, that differs.
     pub byte: u64,
     /// The piece.
     pub piece: u64,
-    /// The event.
+    /// The event behind it: what hid or replaced the piece, else the event that it shows.
     pub event: Option<u64>,
 }
 

@@ -1,12 +1,14 @@
-//! Explanations: what is shown and why, what is not and the way back; and two prompts side by side.
+//! Explanations: what is shown and why, what is not and the way back.
 
 use super::ask::{self, Asked};
-use super::changed;
 use super::engine::Engine;
-use super::words::{by, pair, role, tokens, why};
-use crate::core::Core;
+use super::pipeline::{constants_of, policy_of};
+use super::words::{pair, role, tokens, why};
+use crate::core::{Core, Measured};
 use crate::{Error, ErrorKind, api};
-use recount_events::{BlockId, Body, Seq};
+use recount_events::{BlockId, Body, Profile, Seq};
+use recount_policies::assembly::{Ttl, breakpoints};
+use recount_projections::render::{RepairKind, Why};
 use recount_projections::{Cause, Piece, Projection};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -33,55 +35,65 @@ impl Engine {
             .with_field("block"));
         }
         let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
-        let projection = &measured.projection;
+        let Measured { projection, meter } = &measured;
         let wanted = |block: BlockId| ask.block.is_none_or(|only| only == pair(block));
-        let seq_wanted = |seq: Seq| ask.block.is_none_or(|(only, _)| only == seq.0);
+        let missing = |absent: &api::Absent| match (ask.block, absent.block) {
+            (None, _) => true,
+            (Some(only), Some(block)) => only == block,
+            (Some((seq, _)), None) => seq == absent.event,
+        };
+        let marks = marks(&asked, projection);
+        let pieces = projection
+            .pieces
+            .iter()
+            .map(|piece| piece.bytes.len() as u64);
+        let pieces = pieces.fold(0, u64::saturating_add);
         Ok(api::Explained {
             cut: asked.cut.0,
             digest: projection.digest.to_string(),
             tokens: tokens(projection),
+            overhead_tokens: asked.profile.overhead_tokens,
+            metered: meter.total,
+            measured: meter.measured,
+            factor_milli: meter.factor_milli,
+            bytes: projection.bytes,
+            frame_bytes: projection.bytes.saturating_sub(pieces),
             shown: projection
                 .pieces
                 .iter()
-                .filter(|piece| wanted(piece.source))
-                .map(shown)
+                .enumerate()
+                .filter(|(_, piece)| wanted(piece.source))
+                .map(|(place, piece)| shown(piece, marks.get(&place)))
                 .collect(),
             absent: absent(core, &asked)
-                .filter(|absent| seq_wanted(Seq(absent.event)))
+                .chain(blocks(core, &asked, projection))
+                .filter(missing)
                 .collect(),
         })
     }
-
-    /// Compares two prompts of a session: cuts, profiles, wires.
-    ///
-    /// # Errors
-    /// As [`Engine::project`].
-    pub fn diff(&self, ask: &api::Diff) -> Result<api::Differed, Error> {
-        let dir = &*self.inner;
-        let slot = dir.slot(&ask.session)?;
-        let mut held = slot.hold();
-        let mut side = |side: &api::Side| -> Result<Projection, Error> {
-            dir.ask(&mut held, |live| {
-                let core = &mut live.core;
-                let asked = ask::resolve(
-                    core,
-                    &side.at,
-                    side.profile.as_ref(),
-                    side.wire.as_deref(),
-                    false,
-                )?;
-                Ok(core
-                    .prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal)
-                    .projection)
-            })
-        };
-        let (a, b) = (side(&ask.a)?, side(&ask.b)?);
-        Ok(compare(&a, &b))
-    }
 }
 
-fn shown(piece: &Piece) -> api::Shown {
+/// Behind which pieces cache breakpoints stand.
+fn marks(asked: &Asked, projection: &Projection) -> BTreeMap<usize, Ttl> {
+    let constants = constants_of(&policy_of(&asked.timeline));
+    let profile = Profile {
+        wire: asked.wire,
+        ..asked.profile.clone()
+    };
+    breakpoints(&projection.pieces, &asked.timeline, &constants, &profile)
+        .into_iter()
+        .collect()
+}
+
+fn shown(piece: &Piece, mark: Option<&Ttl>) -> api::Shown {
     api::Shown {
+        mark: mark.map(|ttl| {
+            match ttl {
+                Ttl::FiveMinutes => "5m",
+                Ttl::Hour => "1h",
+            }
+            .to_owned()
+        }),
         event: Some(piece.source.seq.0),
         block: Some(pair(piece.source)),
         role: role(piece.role).to_owned(),
@@ -102,10 +114,11 @@ fn absent<'a>(core: &'a Core, asked: &'a Asked) -> impl Iterator<Item = api::Abs
         let cause = core.state.hidden_by(&asked.timeline, seq)?;
         Some(api::Absent {
             event: seq.0,
+            block: None,
             kind: event.body.name().to_owned(),
             cause: words(core, cause),
             by: super::changed::cause(cause).map(|seq| seq.0),
-            back: back(cause),
+            back: back(core, cause),
         })
     })
 }
@@ -140,101 +153,80 @@ fn words(core: &Core, cause: Cause) -> String {
 }
 
 /// The request that brings it back.
-fn back(cause: Cause) -> Option<Box<RawValue>> {
-    let json = match cause {
-        Cause::Rollback(seq) => format!(r#"{{"rollback":{{"to":{{"seq":{}}}}}}}"#, seq.prev()?),
-        Cause::Undo(seq) | Cause::Mask(seq) | Cause::Replaced(seq) => {
-            format!(r#"{{"undo":{{"event":{seq}}}}}"#)
+fn back(core: &Core, cause: Cause) -> Option<Box<RawValue>> {
+    match cause {
+        Cause::Rollback(seq) => rollback_before(seq),
+        Cause::Undo(seq) | Cause::Mask(seq) | Cause::Replaced(seq) => undo(seq),
+        // The last word of a call cannot be taken back; the time before it can.
+        Cause::Superseded(seq) => {
+            let body = &core.event(seq)?.event.body;
+            if matches!(body, Body::Message(_) | Body::ToolResult(_)) {
+                rollback_before(seq)
+            } else {
+                undo(seq)
+            }
         }
-        Cause::Later | Cause::Skipped | Cause::Superseded(_) => return None,
-    };
-    RawValue::from_string(json).ok()
-}
-
-/// Pieces by what they show: role and block; several pieces of one block in their order.
-type Places<'a> = BTreeMap<(u8, BlockId, usize), (usize, &'a Piece)>;
-
-fn places(projection: &Projection) -> Places<'_> {
-    let mut places = Places::new();
-    let mut times: BTreeMap<(u8, BlockId), usize> = BTreeMap::new();
-    for (place, piece) in projection.pieces.iter().enumerate() {
-        let role = piece.role as u8;
-        let count = times.entry((role, piece.source)).or_default();
-        places.insert((role, piece.source, *count), (place, piece));
-        *count = count.saturating_add(1);
-    }
-    places
-}
-
-fn compare(a: &Projection, b: &Projection) -> api::Differed {
-    let (in_a, in_b) = (places(a), places(b));
-    let only = |these: &Places<'_>, those: &Places<'_>| {
-        let mut list: Vec<_> = these
-            .iter()
-            .filter(|(key, _)| !those.contains_key(*key))
-            .map(|(_, (place, piece))| difference(*place, piece))
-            .collect();
-        list.sort_by_key(|difference| difference.piece);
-        list
-    };
-    let differs = |(key, (place, piece)): (&(u8, BlockId, usize), &(usize, &Piece))| {
-        let (_, other) = in_a.get(key)?;
-        (other.digest != piece.digest).then(|| difference(*place, piece))
-    };
-    let mut changed: Vec<_> = in_b.iter().filter_map(differs).collect();
-    changed.sort_by_key(|difference| difference.piece);
-    api::Differed {
-        equal: a.digest == b.digest,
-        a: a.digest.to_string(),
-        b: b.digest.to_string(),
-        added: only(&in_b, &in_a),
-        removed: only(&in_a, &in_b),
-        changed,
-        first: first(a, b),
-        tokens_a: by(a),
-        tokens_b: by(b),
+        Cause::Later | Cause::Skipped => None,
     }
 }
 
-fn difference(place: usize, piece: &Piece) -> api::Difference {
-    api::Difference {
-        piece: place as u64,
-        event: Some(piece.source.seq.0),
-        block: Some(pair(piece.source)),
-        role: role(piece.role).to_owned(),
-        tokens: piece.tokens,
-    }
+fn undo(seq: Seq) -> Option<Box<RawValue>> {
+    RawValue::from_string(format!(r#"{{"undo":{{"event":{seq}}}}}"#)).ok()
 }
 
-/// Where two bodies part: the byte of `b`'s pieces laid end to end, the piece, its event.
-fn first(a: &Projection, b: &Projection) -> Option<api::FirstDifference> {
-    let same = |(one, other): &(&Piece, &Piece)| changed::alike(one, other);
-    let common = a
+fn rollback_before(seq: Seq) -> Option<Box<RawValue>> {
+    let to = seq.prev()?;
+    RawValue::from_string(format!(r#"{{"rollback":{{"to":{{"seq":{to}}}}}}}"#)).ok()
+}
+
+/// Blocks of shown events that are not shown themselves, or not in their own words.
+fn blocks<'a>(
+    core: &'a Core,
+    asked: &'a Asked,
+    projection: &'a Projection,
+) -> impl Iterator<Item = api::Absent> + 'a {
+    let kind = move |seq: Seq| {
+        core.event(seq)
+            .map_or("event", |logged| logged.event.body.name())
+            .to_owned()
+    };
+    let line = move |block: BlockId, cause: String, by: Option<Seq>| api::Absent {
+        event: block.seq.0,
+        block: Some(pair(block)),
+        kind: kind(block.seq),
+        cause,
+        by: by.map(|seq| seq.0),
+        back: by.and_then(undo),
+    };
+    let visible = |block: &BlockId| core.state.hidden_by(&asked.timeline, block.seq).is_none();
+    let replaced = asked
+        .timeline
+        .replaced
+        .iter()
+        .filter(move |(block, _)| visible(block))
+        .map(move |(block, logged)| {
+            let cause = format!("replaced by {}", logged.seq);
+            line(*block, cause, Some(logged.seq))
+        });
+    let left_out = projection.left_out.iter().map(move |left| {
+        let cause = format!("left out: {}", left.reason.name());
+        line(left.block, cause, None)
+    });
+    // What stands for the content of a block; that of an open call stands for nothing.
+    let stood_for = projection
         .pieces
         .iter()
-        .zip(b.pieces.iter())
-        .take_while(same)
-        .count();
-    let before: u64 = b
-        .pieces
-        .iter()
-        .take(common)
-        .map(|piece| piece.bytes.len() as u64)
-        .fold(0, u64::saturating_add);
-    let (old, new) = (a.pieces.get(common), b.pieces.get(common));
-    let source = new.or(old)?.source.seq;
-    let inside = match (old, new) {
-        (Some(old), Some(new)) => old
-            .bytes
-            .iter()
-            .zip(new.bytes.iter())
-            .take_while(|(one, other)| one == other)
-            .count(),
-        _ => 0,
-    };
-    Some(api::FirstDifference {
-        byte: before.saturating_add(inside as u64),
-        piece: common as u64,
-        event: Some(source.0),
-    })
+        .filter_map(move |piece| match piece.why {
+            Why::Placeholder(RepairKind::OpenCall | RepairKind::StartsWithAssistant) => None,
+            Why::Placeholder(kind) => {
+                let cause = format!("a placeholder stands for it: {}", kind.name());
+                Some(line(piece.source, cause, None))
+            }
+            _ => None,
+        });
+    let blank = projection.repairs.iter().filter_map(move |repair| {
+        let block = repair.block.filter(|_| repair.kind == RepairKind::Blank)?;
+        Some(line(block, "a text without words".to_owned(), None))
+    });
+    replaced.chain(left_out).chain(stood_for).chain(blank)
 }

@@ -33,6 +33,25 @@ pub enum Notice {
     },
     /// The event store serves reads.
     Rebuilt,
+    /// A call read much less from the provider's cache than the one before, and nothing in the log announced that.
+    CacheBreak {
+        /// The session.
+        session: String,
+        /// The event that says so.
+        event: u64,
+        /// Tokens read by the call before.
+        before: u64,
+        /// Tokens read by this one.
+        after: u64,
+        /// The first byte of the body, without cache markers, that differs from the prompt before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        byte: Option<u64>,
+        /// The event behind that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<u64>,
+        /// `changed`, `expired` or `unexplained`.
+        cause: String,
+    },
 }
 
 type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
@@ -49,7 +68,7 @@ impl Notices {
         lock(&self.listeners).push(Arc::new(listener));
     }
 
-    fn tell(&self, notice: &Notice) {
+    pub(super) fn tell(&self, notice: &Notice) {
         let listeners = lock(&self.listeners).clone();
         for listener in listeners {
             if catch_unwind(AssertUnwindSafe(|| listener(notice))).is_err() {

@@ -3,13 +3,13 @@
 use super::directory::{Directory, durable};
 use super::engine::Engine;
 use super::load::Read;
-use super::pipeline::{constants_of, policy_of};
+use super::pipeline::{cause_name, constants_of, policy_of};
 use super::words::tokens;
 use super::{ask, stream};
 use crate::core::{Compaction, Core, Measured, maker, scaled, trigger};
 use crate::profiles::preset_name;
 use crate::{Error, api};
-use recount_events::{Body, BreakerState, CacheCause, Digest, Profile, Seq};
+use recount_events::{Body, BreakerState, Digest, Profile, Seq};
 use recount_policies::{Level, Thresholds};
 use recount_projections::Totals;
 use recount_projections::render::Category;
@@ -237,12 +237,7 @@ fn cache_break(event: Seq, body: &Body) -> Option<api::CacheBreakLine> {
         usage: fell.usage.0,
         before: fell.before,
         after: fell.after,
-        cause: match fell.cause {
-            CacheCause::Changed => "changed",
-            CacheCause::Expired => "expired",
-            CacheCause::Unexplained => "unexplained",
-        }
-        .to_owned(),
+        cause: cause_name(fell.cause).to_owned(),
     })
 }
 

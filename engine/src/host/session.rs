@@ -163,6 +163,17 @@ impl Session {
         })
     }
 
+    /// Shows an instruction file, or an agent's prompt, from now on.
+    ///
+    /// # Errors
+    /// As [`Engine::instruct`].
+    pub fn instruct(&self, ask: api::Instruct) -> Result<api::Instructed, Error> {
+        self.engine.instruct(&api::Instruct {
+            session: self.name.clone(),
+            ..ask
+        })
+    }
+
     /// Names the head.
     pub fn checkpoint(&self, label: &str) -> Result<api::Checkpointed, Error> {
         self.checkpoint_with(api::Checkpoint {

@@ -171,6 +171,12 @@ impl AsyncEngine {
         blocking(move || engine.done(&ask)).await
     }
 
+    /// Shows an instruction file, or an agent's prompt, from now on.
+    pub async fn instruct(&self, ask: api::Instruct) -> Result<api::Instructed, Error> {
+        let engine = self.engine.clone();
+        blocking(move || engine.instruct(&ask)).await
+    }
+
     /// Names the head.
     pub async fn checkpoint(&self, ask: api::Checkpoint) -> Result<api::Checkpointed, Error> {
         let engine = self.engine.clone();
@@ -339,6 +345,10 @@ impl AsyncSession {
     /// An action was carried out, or could not be.
     pub async fn done(&self, ask: api::Done) -> Result<api::Noted, Error> {
         self.on(move |session| session.done(ask)).await
+    }
+    /// Shows an instruction file, or an agent's prompt, from now on.
+    pub async fn instruct(&self, ask: api::Instruct) -> Result<api::Instructed, Error> {
+        self.on(move |session| session.instruct(ask)).await
     }
     /// Names the head.
     pub async fn checkpoint(&self, label: &str) -> Result<api::Checkpointed, Error> {

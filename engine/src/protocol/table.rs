@@ -17,6 +17,7 @@ pub const METHODS: &[&str] = &[
     "v1.session.project",
     "v1.session.prepare",
     "v1.session.interrupt",
+    "v1.session.instruct",
     "v1.session.overflowed",
     "v1.session.compact",
     "v1.session.summarised",
@@ -54,6 +55,7 @@ pub(super) fn find(method: &str) -> Option<Answer> {
         "v1.session.interrupt" => {
             |engine, ask| run(ask, |ask: api::Interrupt| engine.interrupt(&ask))
         }
+        "v1.session.instruct" => |engine, ask| run(ask, |ask: api::Instruct| engine.instruct(&ask)),
         "v1.session.overflowed" => {
             |engine, ask| run(ask, |ask: api::Overflowed| engine.overflowed(&ask))
         }

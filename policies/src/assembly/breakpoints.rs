@@ -77,6 +77,13 @@ pub fn breakpoints(
         .collect()
 }
 
+/// How many pieces from the start on will still be there in the next request: up to tail injections, to what stands for a missing
+/// result, and to a result that is not the last word.
+#[must_use]
+pub fn stable(pieces: &List<Piece>, timeline: &Timeline) -> usize {
+    Prompt { pieces, timeline }.stable()
+}
+
 /// A prompt and what it shows.
 struct Prompt<'a> {
     pieces: &'a List<Piece>,
@@ -113,8 +120,7 @@ impl Prompt<'_> {
         Some(place)
     }
 
-    /// How many pieces from the start on will still be there in the next request: up to tail injections, to what stands for a missing
-    /// result, and to a result that is not the last word.
+    /// How many pieces will still be there in the next request.
     fn stable(&self) -> usize {
         let all = self.pieces.len();
         let tails = self

@@ -6,4 +6,4 @@ pub mod instructions;
 mod words;
 
 pub use attachments::{propose, wrap_file};
-pub use breakpoints::{Ttl, breakpoints};
+pub use breakpoints::{Ttl, breakpoints, stable};

@@ -5,6 +5,7 @@
 
 mod actions;
 mod auto;
+mod cache;
 mod cascade;
 mod compact;
 mod ground;
@@ -20,6 +21,7 @@ mod summarised;
 mod tiers;
 
 pub(super) use actions::actions;
+pub(super) use cache::{cause_name, note_break};
 pub(super) use injections::first_things;
 pub(super) use propose::log;
 pub(super) use situation::{Ground, constants_of, policy_of};
