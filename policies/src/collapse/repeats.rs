@@ -1,5 +1,6 @@
 //! Repetitive exchanges: the same tool on the same target in the same shape, several times in a row. All but the newest give way to a line.
 
+use super::TakenBack;
 use crate::compact::atoms::{Atom, atoms, words_of};
 use crate::compact::trial::Trial;
 use crate::compact::{is_taken, names, tools};
@@ -27,13 +28,21 @@ struct Row {
     atoms: Vec<(Seq, Seq)>,
 }
 
+impl Row {
+    /// A part of it was collapsed before, and that was taken back.
+    fn was(&self, back: &TakenBack) -> bool {
+        let ends = self.atoms.first().zip(self.atoms.last());
+        ends.is_some_and(|((first, _), (_, last))| back.meets(*first, *last))
+    }
+}
+
 /// Collapses rows until the prompt is under the line at which it began; one event a row, oldest first.
-pub(super) fn collapse(at: &Situation<'_>) -> Proposal {
+pub(super) fn collapse(at: &Situation<'_>, back: &TakenBack) -> Proposal {
     let percent = at.constants.collapse.commit_percent;
     let mut trial = Trial::new(at);
     let mut tokens = trial.before;
     let mut events: Vec<Proposed> = Vec::new();
-    for row in rows(at) {
+    for row in rows(at).into_iter().filter(|row| !row.was(back)) {
         let saved = at.scaled(trial.before.saturating_sub(tokens));
         if !super::reaches(at, at.weighed().saturating_sub(saved), percent) {
             break;

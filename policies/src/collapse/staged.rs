@@ -1,13 +1,15 @@
 //! Commits of staged spans.
 
+use super::TakenBack;
 use crate::compact::trial::Trial;
 use crate::{Proposal, Proposed, Situation};
 use alloc::format;
 use alloc::vec::Vec;
 use recount_events::{Body, CollapseCommit, Covered};
 
-/// Commits staged spans in the order of staging; until the prompt is under so many per cent of effective, where that is said.
-pub(super) fn commit(at: &Situation<'_>, under: Option<u64>) -> Proposal {
+/// Commits staged spans in the order of staging, except those taken back; until the prompt is under so many per cent of effective, where
+/// that is said.
+pub(super) fn commit(at: &Situation<'_>, under: Option<u64>, back: &TakenBack) -> Proposal {
     if at.timeline().work.stages.is_empty() {
         return Proposal::default();
     }
@@ -23,6 +25,9 @@ pub(super) fn commit(at: &Situation<'_>, under: Option<u64>) -> Proposal {
         let Body::CollapseStage(stage) = &logged.event.body else {
             continue;
         };
+        if back.names(&stage.id) {
+            continue;
+        }
         let proposed = Proposed::from(Body::CollapseCommit(CollapseCommit {
             id: stage.id.clone(),
             range: None,

@@ -63,14 +63,25 @@ fn planned(at: &Situation<'_>) -> Proposal {
         trigger: Trigger::Auto,
         ..Ask::default()
     };
-    match plan(at, &ask) {
-        Ok(plan) => Proposal {
-            did: "the trigger is reached: a summary is asked for".to_string(),
-            freed: 0,
-            events: alloc::vec![Body::CompactPlan(plan).into()],
-            spills: Vec::new(),
-        },
-        Err(refusal) => nothing(refusal),
+    let plan = match plan(at, &ask) {
+        Ok(plan) => plan,
+        Err(refusal) => return nothing(refusal),
+    };
+    let said = super::unasked(at, &plan);
+    if said.len() == plan.chunks.len() {
+        // No request would hold any of it.
+        return super::by_rule(at, &ask).unwrap_or_else(nothing);
+    }
+    let mut events: Vec<Proposed> = alloc::vec![Body::CompactPlan(plan).into()];
+    let said = said
+        .into_iter()
+        .map(|chunk| Body::CompactChunk(chunk).into());
+    events.extend(said);
+    Proposal {
+        did: "the trigger is reached: a summary is asked for".to_string(),
+        freed: 0,
+        events,
+        spills: Vec::new(),
     }
 }
 

@@ -11,7 +11,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use recount_events::{Body, Seq};
+use recount_events::raw::member_words;
+use recount_events::{BlockKind, Body, Seq};
 use recount_projections::{Said, Shown, Summary, SummaryKind, Unit};
 
 /// Its first line.
@@ -171,6 +172,12 @@ impl Found {
 
     fn unit(&mut self, unit: &Unit) {
         for part in unit.parts.iter().filter_map(|part| part.message()) {
+            let blocks = part.content.blocks.iter();
+            // A provider's own summary of what stood before it.
+            let own = blocks.filter(|block| block.kind == BlockKind::Compaction);
+            let own = own.filter_map(|block| member_words(block.json()?, "content"));
+            self.summaries
+                .extend(own.map(|words| words.trim().to_string()));
             let words = words_of(&part.content);
             if !words.trim().is_empty() {
                 self.last_words = Some(words.trim().to_string());

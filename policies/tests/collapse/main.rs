@@ -141,6 +141,30 @@ fn c3_commits_replay_and_undo_brings_the_span_back() {
     assert_eq!(host.prompt(), before);
 }
 
+/// What was undone is not done again by itself; a refusal for size may.
+#[test]
+fn c3_a_span_that_was_brought_back_stays() {
+    let (mut host, turns) = session();
+    stage(&mut host, "a", turns[0], turns[1] - 1, "one");
+    let before = host.prompt();
+    let proposal = at_percent(&host, 960, collapse::propose);
+    assert_eq!(named(&proposal), ["a"]);
+    let commit = host.head() + 1;
+    host.accept(&proposal);
+    host.undo(commit);
+    assert_eq!(host.prompt(), before);
+    assert!(at_percent(&host, 960, collapse::propose).is_empty());
+    assert!(!at_percent(&host, 930, compact::propose).is_empty());
+    assert_eq!(named(&collapse::drain(&host.view().at())), ["a"]);
+
+    let mut host = repeats(4, |_| r#"{"command":"make"}"#.to_owned());
+    let proposal = at_percent(&host, 990, collapse::propose);
+    let commit = host.head() + 1;
+    host.accept(&proposal);
+    host.undo(commit);
+    assert!(at_percent(&host, 990, collapse::propose).is_empty());
+}
+
 #[test]
 fn c3_a_full_compaction_covers_them() {
     let (mut host, turns) = session();

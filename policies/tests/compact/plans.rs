@@ -394,6 +394,70 @@ fn a10_a_response_larger_than_the_window_is_a_piece_without_a_request() {
     assert!(text.contains("Bash") && text.len() < 4_000, "{text}");
 }
 
+/// What the tier proposes holds the words of such pieces at once; where no piece has a request, no model is asked at all.
+#[test]
+fn a10_pieces_without_a_request_are_summed_up_with_the_plan() {
+    let mut host = window(10_000, SMALL);
+    turn(&mut host, 1, 400);
+    host.exchange("big", "Bash", r#"{"command":"make"}"#, &words(15_000));
+    turn(&mut host, 2, 400);
+    turn(&mut host, 3, 400);
+    let proposal = host.runs(propose);
+    let plan = plan_in(&proposal).unwrap();
+    let said: Vec<u32> = proposal
+        .events
+        .iter()
+        .filter_map(|proposed| match &proposed.body {
+            Body::CompactChunk(chunk) => Some(chunk.chunk),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, [1]);
+    assert_eq!(plan.chunks.len(), 3);
+
+    let mut host = window(10_000, SMALL);
+    host.exchange("big", "Bash", r#"{"command":"make"}"#, &words(15_000));
+    host.says("and?");
+    let proposal = host.asks(propose);
+    assert!(plan_in(&proposal).is_none());
+    assert!(commit_in(&proposal).is_some());
+}
+
+#[test]
+fn r5_a_smaller_model_is_planned_for_at_once() {
+    let mut host = window(200_000, SMALL);
+    fill(&mut host, 30_000, 1_000);
+    assert!(host.asks(propose).is_empty());
+    let before = host.head();
+    host.profile(r#"{"window":20000,"max_output":2000}"#);
+    let plan = plan_in(&host.asks(propose)).unwrap();
+    assert!(
+        plan.chunks.len() > 1,
+        "the whole prompt does not fit the new window"
+    );
+    let view = host.view();
+    assert!(
+        plan.chunks
+            .iter()
+            .all(|piece| !compact::is_oversized(&view.at(), &plan, *piece))
+    );
+    host.undo(before + 1);
+    assert!(host.asks(propose).is_empty());
+}
+
+/// A provider's own summary is carried on by the rule.
+#[test]
+fn a12_a_compaction_block_is_not_lost() {
+    let mut host = window(100_000, SMALL);
+    turn(&mut host, 1, 400);
+    host.log(r#"{"type":"message","role":"assistant","issuer":"anthropic","content":[{"type":"compaction","content":"The harbour is closed."},{"type":"text","text":"Go on."}]}"#);
+    let last = host.head();
+    turn(&mut host, 2, 400);
+    assert!(
+        compact::rule_text(&host.view().at(), Seq(0), Seq(last)).contains("The harbour is closed.")
+    );
+}
+
 /// At any window from 2,000 tokens: when the trigger is reached and there is more than one entry, there is something to fold.
 #[test]
 fn a6_small_windows_keep_the_newest_entry_and_let_the_rest_go() {
