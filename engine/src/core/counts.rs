@@ -1,6 +1,7 @@
 //! Token counts of blocks: the log's where it has them, else counted now and remembered until the next `prepare` logs them.
 
 use super::tokenizer;
+use crate::profiles::{Pictures, formula};
 use recount_events::{Block, BlockId, BlockKind, Body, Content, Event, Format, ImageFacts};
 use recount_projections::{Counts, Map, State};
 use std::collections::BTreeMap;
@@ -81,9 +82,10 @@ impl Counter<'_> {
         if pictures.is_empty() && bytes.len() < DATA {
             return words(bytes);
         }
+        let formula = self.formula();
         let seen = pictures
             .iter()
-            .map(|facts| picture(*facts))
+            .map(|facts| formula.tokens(facts.width, facts.height))
             .fold(0, u64::saturating_add);
         let (text, data) = without_data(&String::from_utf8_lossy(bytes));
         // A document in base64 costs about as many tokens as its text would: a twelfth of its characters.
@@ -94,6 +96,14 @@ impl Counter<'_> {
         };
         seen.saturating_add(documents)
             .saturating_add(tokenizer::tokens(&text))
+    }
+
+    /// What pictures cost for the model in force when they are counted. A later model's answers correct it as they do for words.
+    fn formula(&self) -> Pictures {
+        let logged = self.state.timeline().header.profile.as_deref();
+        let profile = logged.and_then(super::profile_of);
+        let model = profile.and_then(|profile| profile.model.as_str());
+        formula(model.unwrap_or_default())
     }
 
     /// Pictures in the block.
@@ -129,23 +139,6 @@ fn words(bytes: &[u8]) -> u64 {
     tokenizer::tokens(&String::from_utf8_lossy(bytes))
 }
 
-/// Tokens of a picture: width × height / 750 after scaling its longer side to 1,568 pixels, as Anthropic's vision page says; the
-/// largest such picture where the size is not known.
-fn picture(facts: ImageFacts) -> u64 {
-    let (width, height) = (u64::from(facts.width), u64::from(facts.height));
-    let longest = width.max(height);
-    if width == 0 || height == 0 {
-        return 1_600;
-    }
-    let area = width.saturating_mul(height);
-    let scaled = if longest > 1_568 {
-        area.saturating_mul(1_568 * 1_568) / longest.saturating_mul(longest)
-    } else {
-        area
-    };
-    (scaled / 750).clamp(1, 1_600)
-}
-
 /// A run of base64 from this length on is data, not text.
 const DATA: usize = 1_000;
 
@@ -170,8 +163,7 @@ fn is_data(word: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{picture, without_data};
-    use recount_events::ImageFacts;
+    use super::without_data;
 
     #[test]
     fn data_is_not_counted_as_text() {
@@ -179,19 +171,5 @@ mod tests {
         let (kept, data) = without_data(&text);
         assert!(data >= 5_000);
         assert!(kept.len() < 30, "{kept}");
-    }
-
-    #[test]
-    fn pictures_cost_by_their_pixels() {
-        let of = |width, height| {
-            picture(ImageFacts {
-                width,
-                height,
-                bytes: 1,
-            })
-        };
-        assert_eq!(of(750, 100), 100);
-        assert_eq!(of(0, 0), 1_600);
-        assert!(of(8_000, 8_000) <= 1_600 * 3);
     }
 }

@@ -1,9 +1,9 @@
 //! What is publicly known of current models. As of 2026-11; numbers are tokens unless said.
 //!
-//! Sources: platform.claude.com (models overview, vision, errors, extended thinking, preserved thinking, mid-conversation system messages,
-//! migration guide), developers.openai.com (model pages). Output limits of the 4.6 to 4.8 models as corrected in Effect-TS/effect#7129.
-//! Where a page was not at hand the row says so: "uncertain" rows carry the family's smallest published value, so that a budget errs on
-//! the safe side.
+//! Sources: platform.claude.com (a page for each model, as of 2026-10: window, largest answer; vision, errors, extended thinking, preserved
+//! thinking, mid-conversation system messages); developers.openai.com (model pages); ai.google.dev and docs.cloud.google.com (model
+//! pages). Where a page was not at hand the row says so: "uncertain" rows carry the family's smallest published value, so that a budget
+//! errs on the safe side. What a picture costs: `pictures.rs`; how a provider caches: `recount_policies::cache::Rules`.
 
 /// A shipped profile.
 pub(super) struct Row {
@@ -29,14 +29,15 @@ pub(super) struct Row {
     pub(super) keeps_all: bool,
     /// Messages of role system are allowed in mid-conversation.
     pub(super) system_role: bool,
+    /// Most base64 characters of a picture.
+    pub(super) image_bytes: u64,
+    /// Most pixels a side; 0: none is published, larger ones are scaled down.
+    pub(super) image_pixels: u32,
 }
 
-/// Most base64 characters of a picture (5 MB; Anthropic's vision page. OpenAI allows more).
-pub(super) const IMAGE_BYTES: u64 = 5 * 1024 * 1024;
-/// Most pixels a side (Anthropic's vision page).
-pub(super) const IMAGE_PIXELS: u32 = 8_000;
+const MIB: u64 = 1_024 * 1_024;
 
-/// Anthropic: 32 MB a request; 600 pictures, 100 on windows of 200,000; 400 tokens for the system text that tools bring
+/// Anthropic: 32 MB a request; 600 pictures, 100 on windows of 200,000, each of 5 MB in base64 and 8,000 pixels a side; 400 tokens for the system text that tools bring
 /// (346 on the tool-use page for most models, rounded up).
 const fn claude(name: &'static str, window: u64, max_output: u64) -> Row {
     Row {
@@ -51,6 +52,8 @@ const fn claude(name: &'static str, window: u64, max_output: u64) -> Row {
         binds: false,
         keeps_all: true,
         system_role: false,
+        image_bytes: 5 * MIB,
+        image_pixels: 8_000,
     }
 }
 
@@ -69,12 +72,40 @@ const fn gpt(name: &'static str, window: u64, max_output: u64) -> Row {
         binds: false,
         keeps_all: true,
         system_role: true,
+        image_bytes: 20 * MIB,
+        image_pixels: 0,
+    }
+}
+
+/// Google, by its endpoint that speaks OpenAI's Chat dialect (`…/v1beta/openai/chat/completions`): the native wire is not written by this
+/// version. The conversation must end with the user. 3,000 pictures a request (docs.cloud.google.com, 2026-10); 20 MB a request with
+/// inline data (ai.google.dev; larger on the cloud's own endpoints).
+const fn gemini(name: &'static str) -> Row {
+    Row {
+        name,
+        provider: "google",
+        window: 1_048_576,
+        max_output: 65_535,
+        overhead: 100,
+        body_bytes: 20_000_000,
+        images: 3_000,
+        prefill: false,
+        binds: false,
+        keeps_all: true,
+        system_role: false,
+        image_bytes: 20_000_000,
+        image_pixels: 0,
     }
 }
 
 /// The shipped profiles.
 pub(super) const SHIPPED: &[Row] = &[
-    // Preserved thinking is enforced from Fable 5.1 on. Output limits of the 5.x models: uncertain.
+    // Preserved thinking is enforced from Fable 5.1 on.
+    Row {
+        binds: true,
+        system_role: true,
+        ..claude("claude-fable-5-2", 1_000_000, 128_000)
+    },
     Row {
         binds: true,
         system_role: true,
@@ -98,18 +129,17 @@ pub(super) const SHIPPED: &[Row] = &[
         ..claude("claude-sonnet-5-5", 1_000_000, 128_000)
     },
     claude("claude-sonnet-5", 1_000_000, 128_000),
-    // Window of Haiku 5.5: uncertain.
     Row {
         binds: true,
-        ..claude("claude-haiku-5-5", 200_000, 64_000)
+        ..claude("claude-haiku-5-5", 1_000_000, 128_000)
     },
     Row {
         system_role: true,
         ..claude("claude-opus-4-8", 1_000_000, 128_000)
     },
     claude("claude-opus-4-7", 1_000_000, 128_000),
-    claude("claude-opus-4-6", 200_000, 128_000),
-    claude("claude-sonnet-4-6", 200_000, 128_000),
+    claude("claude-opus-4-6", 1_000_000, 128_000),
+    claude("claude-sonnet-4-6", 1_000_000, 128_000),
     Row {
         prefill: true,
         ..claude("claude-opus-4-5", 200_000, 64_000)
@@ -147,4 +177,12 @@ pub(super) const SHIPPED: &[Row] = &[
     gpt("gpt-4.1", 1_047_576, 32_768),
     gpt("gpt-4.1-mini", 1_047_576, 32_768),
     gpt("gpt-4o", 128_000, 16_384),
+    // Google says 65,536 on some pages and 65,535 on others.
+    gemini("gemini-3.8-flash"),
+    gemini("gemini-3.7-flash"),
+    gemini("gemini-3.1-pro-preview"),
+    gemini("gemini-3-pro-preview"),
+    gemini("gemini-3-flash-preview"),
+    gemini("gemini-2.5-pro"),
+    gemini("gemini-2.5-flash"),
 ];

@@ -1,9 +1,11 @@
 //! Profiles and policies as requests name them: shipped names, or JSON objects with the fields of their events.
 
 mod data;
+mod pictures;
 
 use crate::{Error, api};
 use data::{Row, SHIPPED};
+pub(crate) use pictures::{Pictures, formula};
 use recount_events::{
     Body, Event, Keeps, Millis, Policy, Preset, Profile, Text, Thinking, Wire, raw,
 };
@@ -59,8 +61,8 @@ fn profile(row: &Row, model: &str) -> Profile {
         overhead_tokens: row.overhead,
         body_bytes: row.body_bytes,
         images_count: row.images,
-        images_bytes: data::IMAGE_BYTES,
-        images_pixels: data::IMAGE_PIXELS,
+        images_bytes: row.image_bytes,
+        images_pixels: row.image_pixels,
         prefill: row.prefill,
         thinking: Thinking {
             binds: row.binds,
