@@ -46,7 +46,7 @@ impl Engine {
         }
         check_expect(live, ask.expect)?;
         let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
-        pipeline::note_break(dir, &mut held, now)?;
+        pipeline::note_answer(dir, &mut held, now)?;
         prepared_held(dir, &mut held, ask, now, key)
     }
 }

@@ -21,7 +21,7 @@ mod summarised;
 mod tiers;
 
 pub(super) use actions::actions;
-pub(super) use cache::{cause_name, note_break};
+pub(super) use cache::{cause_name, note_answer};
 pub(super) use injections::first_things;
 pub(super) use propose::log;
 pub(super) use situation::{Ground, constants_of, policy_of};
