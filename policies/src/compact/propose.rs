@@ -67,20 +67,15 @@ fn planned(at: &Situation<'_>) -> Proposal {
         Ok(plan) => plan,
         Err(refusal) => return nothing(refusal),
     };
-    let said = super::unasked(at, &plan);
-    if said.len() == plan.chunks.len() {
+    let mut pieces = plan.chunks.iter();
+    if pieces.all(|piece| super::is_oversized(at, &plan, *piece)) {
         // No request would hold any of it.
         return super::by_rule(at, &ask).unwrap_or_else(nothing);
     }
-    let mut events: Vec<Proposed> = alloc::vec![Body::CompactPlan(plan).into()];
-    let said = said
-        .into_iter()
-        .map(|chunk| Body::CompactChunk(chunk).into());
-    events.extend(said);
     Proposal {
         did: "the trigger is reached: a summary is asked for".to_string(),
         freed: 0,
-        events,
+        events: alloc::vec![Body::CompactPlan(plan).into()],
         spills: Vec::new(),
     }
 }
