@@ -33,6 +33,7 @@ pub fn facts(profile: &Profile) -> Facts {
     Facts {
         prefill: profile.prefill,
         system_role: profile.system_role,
+        cache_edits: profile.cache_edits,
         body_bytes: profile.body_bytes,
         images_count: profile.images_count,
         images_bytes: profile.images_bytes,

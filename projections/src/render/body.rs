@@ -202,16 +202,18 @@ fn open(chat: bool, role: PieceRole, call: bool) -> &'static str {
 pub(crate) fn slices(projection: &Projection) -> Vec<&[u8]> {
     let mut all = Vec::with_capacity(projection.pieces.len().saturating_mul(2).saturating_add(2));
     let mut shape = Shape::new(projection.wire);
-    let mut pieces = projection.pieces.iter().peekable();
-    while let Some(piece) = pieces.next() {
+    let mut pieces = projection.pieces.iter().enumerate().peekable();
+    while let Some((place, piece)) = pieces.next() {
         if shape.chat && piece.role == PieceRole::Assistant {
             let mut group = alloc::vec![piece];
-            while let Some(next) = pieces.next_if(|next| next.role == PieceRole::Assistant) {
+            while let Some((_, next)) =
+                pieces.next_if(|(_, next)| next.role == PieceRole::Assistant)
+            {
                 group.push(next);
             }
             shape = assistant(&mut all, shape, &group);
         } else {
-            push(&mut all, &mut shape, piece);
+            push(&mut all, &mut shape, projection, place, piece);
         }
     }
     all.push(close(shape.chat, shape.open).as_bytes());
@@ -220,7 +222,13 @@ pub(crate) fn slices(projection: &Projection) -> Vec<&[u8]> {
     all
 }
 
-fn push<'a>(all: &mut Vec<&'a [u8]>, shape: &mut Shape, piece: &'a Piece) {
+fn push<'a>(
+    all: &mut Vec<&'a [u8]>,
+    shape: &mut Shape,
+    projection: &'a Projection,
+    place: usize,
+    piece: &'a Piece,
+) {
     if shape.continues(piece.role) {
         all.push(b",");
     } else {
@@ -228,7 +236,9 @@ fn push<'a>(all: &mut Vec<&'a [u8]>, shape: &mut Shape, piece: &'a Piece) {
         all.push(enter(shape.chat, shape.open, Some(piece.role)).as_bytes());
         all.push(open(shape.chat, piece.role, piece.call).as_bytes());
     }
-    all.push(&piece.bytes);
+    projection
+        .marks
+        .write(all, &projection.pieces, place, piece);
     *shape = shape.with(piece.role, piece.call, piece.bytes.len());
 }
 

@@ -9,6 +9,7 @@ mod context;
 mod entry;
 mod header;
 mod json;
+mod marks;
 mod outcome;
 mod params;
 mod pen;
@@ -25,6 +26,7 @@ mod thinking;
 mod track;
 mod view;
 
+pub use marks::{Edit, MOST_CONTROLS, Marks, Ttl, may_carry, pinned};
 pub use piece::{Category, LeftOut, Piece, PieceRole, Reason, Repair, RepairKind, Why};
 pub use prompt::Prompt;
 pub use request::{Budget, By, ByBytes, Counts, Excess, Outcome, Projection, Request};

@@ -8,7 +8,9 @@ use crate::render::body::Shape;
 use crate::render::context::{self, Context};
 use crate::render::params::{self, Asked};
 use crate::render::track::{Sums, Track};
-use crate::render::{ByBytes, Projection, Repair, RepairKind, Request, entry, header, outcome};
+use crate::render::{
+    ByBytes, Marks, Projection, Repair, RepairKind, Request, entry, header, outcome,
+};
 use crate::timeline::Logged;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -223,6 +225,9 @@ impl Prompt {
             params_left_out: written.left_out,
             params: written.object.into(),
             wire,
+            marks: Marks::default(),
+            edits: profile.cache_edits,
+            most: profile.body_bytes,
             tail,
         }
     }

@@ -3,7 +3,7 @@
 //! - A request names a timeline and a profile; nothing else decides the pieces.
 //! - Counts and budget decide the outcome and the answer's limit, never a piece.
 
-use crate::render::{Category, LeftOut, Piece, Repair};
+use crate::render::{Category, LeftOut, Marks, Piece, Repair};
 use crate::{List, Timeline};
 use alloc::{string::String, sync::Arc, vec::Vec};
 use recount_events::{BlockId, Digest, Profile, Seq, Wire};
@@ -99,7 +99,7 @@ pub enum Outcome {
 pub enum Excess {
     /// Tokens.
     Tokens,
-    /// Bytes of the body.
+    /// Bytes of the body, marks included.
     Bytes,
 }
 
@@ -175,6 +175,12 @@ pub struct Projection {
     /// The request parameters as sent: a JSON object, model and answer's limit included.
     pub params: Arc<str>,
     pub(crate) wire: Wire,
+    /// Marks for the provider's cache in the body.
+    pub(crate) marks: Marks,
+    /// The model takes references and edits of its cache.
+    pub(crate) edits: bool,
+    /// The most bytes of a body; 0: no limit.
+    pub(crate) most: u64,
     /// The body behind the messages.
     pub(crate) tail: Arc<str>,
 }

@@ -14,6 +14,7 @@ mod golden;
 mod header;
 mod hostile;
 mod law;
+mod marks;
 mod outcomes;
 mod part;
 mod pictures;

@@ -87,6 +87,7 @@ pub(super) fn profile(dice: &mut Dice) -> Value {
         "images": images,
         "prefill": dice.percent(30),
         "thinking": thinking,
+        "cache_edits": dice.percent(60),
         "system_role": dice.percent(30),
         "params": params,
     })

@@ -33,7 +33,8 @@ const fn kind(
     }
 }
 
-/// The block kinds of Anthropic Messages. That a picture is refused in an assistant's message is the API's own answer, not the
+/// The block kinds of Anthropic Messages. References and edits of the cache are in no published type; they are read from requests that
+/// were seen on the wire. That a picture is refused in an assistant's message is the API's own answer, not the
 /// types'.
 pub(super) const ANTHROPIC: &[Kind] = &[
     kind("text", &["text"], &["cache_control", "citations"], BOTH),
@@ -58,9 +59,16 @@ pub(super) const ANTHROPIC: &[Kind] = &[
     kind(
         "tool_result",
         &["tool_use_id"],
-        &["cache_control", "content", "is_error", "toolset_name"],
+        &[
+            "cache_control",
+            "cache_reference",
+            "content",
+            "is_error",
+            "toolset_name",
+        ],
         USER,
     ),
+    kind("cache_edits", &["edits"], &[], USER),
     kind("container_upload", &["file_id"], &["cache_control"], BOTH),
     kind("thinking", &["signature", "thinking"], &[], ASSISTANT),
     kind("redacted_thinking", &["data"], &[], ASSISTANT),

@@ -37,6 +37,8 @@ pub struct Facts {
     pub thinking_first: bool,
     /// Some routes want tools in the request as soon as the history has a call.
     pub tools_with_calls: bool,
+    /// The model takes references and edits of its cache.
+    pub cache_edits: bool,
     /// Largest body in bytes; 0: no limit.
     pub body_bytes: u64,
     /// Most pictures; 0: no limit.
@@ -55,6 +57,7 @@ impl Default for Facts {
             system_role: false,
             thinking_first: false,
             tools_with_calls: false,
+            cache_edits: false,
             body_bytes: 32 << 20,
             images_count: 100,
             images_bytes: 5 << 20,

@@ -10,6 +10,7 @@ mod codec;
 mod cold;
 mod fold;
 mod kept;
+mod marks;
 mod model;
 mod run;
 mod stability;

@@ -107,10 +107,11 @@ fn valid(seed: u64, program: &[recount_tests::generate::Op]) {
     }
 }
 
-fn facts(profile: &Profile) -> Facts {
+pub(crate) fn facts(profile: &Profile) -> Facts {
     Facts {
         prefill: profile.prefill,
         system_role: profile.system_role,
+        cache_edits: profile.cache_edits,
         body_bytes: profile.body_bytes,
         images_count: profile.images_count,
         images_bytes: profile.images_bytes,

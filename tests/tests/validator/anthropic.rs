@@ -86,11 +86,12 @@ pub(super) fn broken() -> Vec<Fixture> {
         thoughts(d),
         media(d),
         header(d, &hi),
+        super::cache::broken(),
     ];
     all.into_iter().flatten().collect()
 }
 
-fn rule(name: &'static str, facts: Facts, body: Value) -> Fixture {
+pub(super) fn rule(name: &'static str, facts: Facts, body: Value) -> Fixture {
     breaks(name, facts, body.to_string())
 }
 
@@ -553,6 +554,14 @@ fn header(d: Facts, hi: &dyn Fn() -> Value) -> Vec<Fixture> {
                 marked(text("a"), "5m"),
                 marked(text("b"), "1h")
             ]))])),
+        ),
+        rule(
+            "cache-deferred",
+            d,
+            tools(json!([
+                marked(tool(json!({"defer_loading": true})), "5m"),
+                {"name": "other", "input_schema": {"type": "object"}}
+            ])),
         ),
     ]
 }

@@ -6,6 +6,7 @@
 )]
 
 mod anthropic;
+mod cache;
 mod chat;
 mod sound;
 

@@ -4,6 +4,7 @@ use super::anthropic::{
     answered, assistant, call, fact, found, picture, result, said, server, text, thinking, tool,
     user, with,
 };
+use super::cache::edited;
 use super::png;
 use recount_tests::validator::Facts;
 use serde_json::json;
@@ -25,6 +26,8 @@ pub(super) fn sound() -> Vec<(Facts, String)> {
     let system = said(
         json!([hi, {"role": "system", "content": [text("brief")]}, assistant(json!("a")), hi]),
     );
+    let deletes =
+        json!([{"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": "a"}]}]);
     let bare = json!({"type": "tool_result", "tool_use_id": "a"});
     let bodies = [
         (d, said(json!([hi]))),
@@ -66,6 +69,7 @@ pub(super) fn sound() -> Vec<(Facts, String)> {
                 json!("s"),
             ),
         ),
+        (fact(|f| f.cache_edits = true), edited(deletes)),
         (
             d,
             said(json!([user(json!("caf\u{e9} \u{2028} \u{1f600}"))])),
