@@ -11,19 +11,9 @@ use crate::Constants;
 use crate::cache::{LOOK_BACK, MOST_MARKS, Rules};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use recount_events::raw::{member, member_words};
 use recount_events::{BlockId, Keeps, Profile, Seq, Status, Stop, Wire};
-use recount_projections::render::{PieceRole, RepairKind, Why};
+use recount_projections::render::{PieceRole, RepairKind, Ttl, Why, may_carry};
 use recount_projections::{List, Piece, Shown, SummaryKind, Timeline};
-
-/// How long a provider keeps a prefix that nobody reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ttl {
-    /// Five minutes.
-    FiveMinutes,
-    /// An hour.
-    Hour,
-}
 
 /// Positions from one breakpoint to the next where a response is longer than the look-back.
 const STRIDE: usize = 15;
@@ -230,20 +220,5 @@ impl Prompt<'_> {
 fn last_before(pieces: &List<Piece>, end: usize, from: usize) -> Option<usize> {
     (from..end.min(pieces.len()))
         .rev()
-        .find(|place| pieces.get(*place).is_some_and(carries))
-}
-
-/// Thinking carries none, nor does a tool that is loaded later. Texts without words are in no prompt.
-fn carries(piece: &Piece) -> bool {
-    let Ok(json) = core::str::from_utf8(&piece.bytes) else {
-        return false;
-    };
-    match piece.role {
-        PieceRole::Assistant => !matches!(
-            member_words(json, "type").as_deref(),
-            Some("thinking" | "redacted_thinking") | None
-        ),
-        PieceRole::Tool => member(json, "defer_loading") != Some("true"),
-        _ => true,
-    }
+        .find(|place| pieces.get(*place).is_some_and(may_carry))
 }

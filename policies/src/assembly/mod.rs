@@ -6,4 +6,5 @@ pub mod instructions;
 mod words;
 
 pub use attachments::{propose, wrap_file};
-pub use breakpoints::{Ttl, breakpoints, stable};
+pub use breakpoints::{breakpoints, stable};
+pub use recount_projections::render::Ttl;
