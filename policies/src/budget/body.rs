@@ -32,9 +32,18 @@ struct Candidate<'a> {
     block: BlockId,
     /// Bytes in the body.
     bytes: u64,
-    /// Pictures in it that the request counts.
+    /// Bytes of its pictures that the renderer leaves out while there are too many.
+    hidden: u64,
+    /// Pictures in it that the request counts, or would count.
     images: u64,
     what: What<'a>,
+}
+
+impl Candidate<'_> {
+    /// Bytes that it has, or would have.
+    const fn size(&self) -> u64 {
+        self.bytes.saturating_add(self.hidden)
+    }
 }
 
 enum What<'a> {
@@ -58,11 +67,13 @@ pub(super) fn relieve(plan: &mut Plan<'_>) {
         return;
     }
     let mut all = candidates(at);
+    // With fewer pictures those are shown again that were too many.
+    let hidden: u64 = all.iter().map(|candidate| candidate.hidden).sum();
     if over_images {
         fewer_images(plan, &mut all, images);
     }
-    if over_bytes {
-        fewer_bytes(plan, all, bytes);
+    if bytes > 0 {
+        fewer_bytes(plan, all, at.fill.bytes.saturating_add(hidden), bytes);
     }
 }
 
@@ -80,23 +91,24 @@ fn fewer_images(plan: &mut Plan<'_>, all: &mut Vec<Candidate<'_>>, most: u64) {
     all.retain(|candidate| plan.stand_in(candidate.block).is_none());
 }
 
-fn fewer_bytes(plan: &mut Plan<'_>, mut all: Vec<Candidate<'_>>, most: u64) {
+/// `there`: bytes of the body, before this round and with all pictures.
+fn fewer_bytes(plan: &mut Plan<'_>, mut all: Vec<Candidate<'_>>, there: u64, most: u64) {
     let at = plan.at;
     let turn = at.timeline().authored_last;
     all.sort_by_key(|candidate| {
         let newest = turn.is_some_and(|turn| candidate.key >= turn);
         let words = matches!(candidate.what, What::Words(_));
-        (newest, words, Reverse(candidate.bytes), candidate.block)
+        (newest, words, Reverse(candidate.size()), candidate.block)
     });
     let cause = format!(
-        "the request has {} bytes, more than {} of {}",
-        at.fill.bytes, most, at.profile.body_bytes
+        "the request has {there} bytes, more than {most} of {}",
+        at.profile.body_bytes
     );
     for candidate in &all {
-        if at.fill.bytes.saturating_sub(plan.saved()) <= most {
+        if there.saturating_sub(plan.saved()) <= most {
             return;
         }
-        if candidate.bytes > LEAST {
+        if candidate.size() > LEAST {
             take_out(plan, candidate, &cause);
         }
     }
@@ -112,9 +124,9 @@ fn take_out(plan: &mut Plan<'_>, candidate: &Candidate<'_>, cause: &str) -> bool
         _ if plan.is_back(block) => return false,
         What::Picture => {
             let with = Content::string(&escape(IMAGE));
-            plan.unseen(block, with, candidate.bytes, cause);
+            plan.unseen(block, with, candidate.size(), cause);
         }
-        What::Seen(with) => plan.unseen(block, with.clone(), candidate.bytes, cause),
+        What::Seen(with) => plan.unseen(block, with.clone(), candidate.size(), cause),
     }
     true
 }
@@ -140,7 +152,7 @@ fn candidates<'a>(at: &Situation<'a>) -> Vec<Candidate<'a>> {
                 for (index, block) in (0_u32..).zip(blocks.into_iter().flatten()) {
                     let id = BlockId { seq: *key, index };
                     if block.kind == BlockKind::Image {
-                        found.extend(picture(&sizes, *key, id));
+                        found.extend(picture(&sizes, *key, id, block.raw.len));
                     }
                 }
             }
@@ -151,29 +163,45 @@ fn candidates<'a>(at: &Situation<'a>) -> Vec<Candidate<'a>> {
     found
 }
 
-/// A picture of a message, as long as it is shown as one.
+/// A picture of a message, as long as it is shown as one, or would be if others were not; `raw`: its bytes in the log.
 fn picture<'a>(
     sizes: &BTreeMap<BlockId, (u64, &Piece)>,
     key: Seq,
     block: BlockId,
+    raw: u64,
 ) -> Option<Candidate<'a>> {
     let (bytes, piece) = sizes.get(&block)?;
-    let images = u64::from(is_picture(core::str::from_utf8(&piece.bytes).ok()?));
-    (images > 0).then_some(Candidate {
+    let hidden = match seen(core::str::from_utf8(&piece.bytes).ok()?) {
+        Seen::No => return None,
+        Seen::Shown => 0,
+        Seen::Hidden => raw,
+    };
+    Some(Candidate {
         key,
         block,
         bytes: *bytes,
-        images,
+        hidden,
+        images: 1,
         what: What::Picture,
     })
 }
 
-/// A part on the wire that is a picture, or would be one if others were not.
-fn is_picture(raw: &str) -> bool {
+/// What a part on the wire is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// No picture.
+    No,
+    /// A picture.
+    Shown,
+    /// It would be one if there were not too many.
+    Hidden,
+}
+
+fn seen(raw: &str) -> Seen {
     match member_words(raw, "type").as_deref() {
-        Some("image" | "image_url") => true,
-        Some("text") => member_words(raw, "text").as_deref() == Some(TOO_MANY),
-        _ => false,
+        Some("image" | "image_url") => Seen::Shown,
+        Some("text") if member_words(raw, "text").as_deref() == Some(TOO_MANY) => Seen::Hidden,
+        _ => Seen::No,
     }
 }
 
@@ -188,18 +216,19 @@ fn results<'a>(
         .filter_map(|call| {
             let answer = reading::closing(call)?;
             let (bytes, piece) = sizes.get(&answer.block)?;
-            let (what, images) = match without(at, answer) {
-                Some(with) => (What::Seen(with), pictures_in(piece)),
+            let (what, (images, hidden)) = match without(at, answer) {
+                Some((with, pictures)) => (What::Seen(with), pictures_in(piece, pictures)),
                 None if at.timeline().replaced.contains_key(&answer.block) => return None,
                 None => {
                     limit_of(&at.constants.budget, &reading::tool(unit, call))?;
-                    (What::Words(brought(answer)?), 0)
+                    (What::Words(brought(answer)?), (0, 0))
                 }
             };
             Some(Candidate {
                 key,
                 block: answer.block,
                 bytes: *bytes,
+                hidden,
                 images,
                 what,
             })
@@ -207,25 +236,33 @@ fn results<'a>(
         .collect()
 }
 
-/// Pictures of a result on the wire.
-fn pictures_in(piece: &Piece) -> u64 {
-    let raw = core::str::from_utf8(&piece.bytes).unwrap_or("");
-    let parts = member(raw, "content").and_then(elements);
-    let parts = parts.into_iter().flatten();
-    parts.filter(|part| is_picture(part)).count() as u64
+/// Pictures of a result on the wire, and the bytes of those that are hidden; `raw`: bytes of all of them in the log.
+fn pictures_in(piece: &Piece, raw: u64) -> (u64, u64) {
+    let whole = core::str::from_utf8(&piece.bytes).unwrap_or("");
+    let parts = member(whole, "content").and_then(elements);
+    let (mut images, mut hides, mut shown) = (0_u64, false, 0_u64);
+    for part in parts.into_iter().flatten() {
+        let seen = seen(part);
+        images = images.saturating_add(u64::from(seen != Seen::No));
+        hides |= seen == Seen::Hidden;
+        if seen == Seen::Shown {
+            shown = shown.saturating_add(part.len() as u64);
+        }
+    }
+    (images, if hides { raw.saturating_sub(shown) } else { 0 })
 }
 
-/// What a result shows, with words for pictures and documents; `None` when it holds none.
-fn without(at: &Situation<'_>, answer: &Answer) -> Option<Content> {
+/// What a result shows, with words for pictures and documents, and the bytes of its pictures; `None` when it holds neither.
+fn without(at: &Situation<'_>, answer: &Answer) -> Option<(Content, u64)> {
     let replaced = at.timeline().replaced.get(&answer.block);
     let (format, blocks) = match replaced.map(|logged| &logged.event.body) {
         Some(Body::Replace(replace)) => (replace.with.format, replace.with.blocks.clone()),
         _ => blocks(answer)?,
     };
-    let seen = |block: &Block| matches!(block.kind, BlockKind::Image | BlockKind::Document);
-    if !blocks.iter().any(seen) {
-        return None;
-    }
+    let seen = |block: &&Block| matches!(block.kind, BlockKind::Image | BlockKind::Document);
+    blocks.iter().find(seen)?;
+    let pictures = blocks.iter().filter(|block| block.kind == BlockKind::Image);
+    let pictures = pictures.map(|block| block.raw.len).sum();
     let worded = blocks.into_iter().map(|block| match block.kind {
         BlockKind::Image => Block::from_raw(format, &escape(IMAGE)),
         BlockKind::Document => Block::from_raw(format, &escape(DOCUMENT)),
@@ -235,11 +272,12 @@ fn without(at: &Situation<'_>, answer: &Answer) -> Option<Content> {
             None => Block::from_raw(format, &escape(&block.words().unwrap_or_default())),
         },
     });
-    Some(Content {
+    let with = Content {
         format,
         shape: Shape::Blocks,
         blocks: worded.collect(),
-    })
+    };
+    Some((with, pictures))
 }
 
 /// The blocks that a result brought.

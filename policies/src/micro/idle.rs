@@ -11,9 +11,8 @@ use recount_projections::Answer;
 /// Milliseconds of a minute.
 const MINUTE: u64 = 60_000;
 
-/// What is cleared now; `None`: the cache may be warm, or there is nothing to clear.
-pub(super) fn propose(at: &Situation<'_>) -> Option<Proposal> {
-    let minutes = idle_minutes(at)?;
+/// What is cleared after so many minutes; `None`: nothing is left to clear or to reset.
+pub(super) fn propose(at: &Situation<'_>, minutes: u64) -> Option<Proposal> {
     let cleared = old(at);
     let resets = !at.timeline().cache_edits.is_empty();
     if cleared.is_empty() && !resets {
@@ -42,8 +41,8 @@ pub(super) fn propose(at: &Situation<'_>) -> Option<Proposal> {
     Some(proposal)
 }
 
-/// Whole minutes since the last answer, when they are enough. A clock that runs backwards says nothing.
-fn idle_minutes(at: &Situation<'_>) -> Option<u64> {
+/// Whole minutes since the last answer, when they are enough for the cache to be cold. A clock that runs backwards says nothing.
+pub(super) fn minutes(at: &Situation<'_>) -> Option<u64> {
     let enough = at.constants.micro.idle_minutes;
     let Millis(since) = last_answer(at)?;
     let idle = at.now.0.checked_sub(since)?;

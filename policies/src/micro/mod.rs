@@ -7,7 +7,7 @@
 //! - The public form of the same is a request parameter ([`request_params`]): no event.
 //! - Only results of the tools that the policy names: one-time observations. Others are state, and never touched.
 //! - A result that no answer followed yet was never read: it stays, as old as it may be.
-//! - Time goes before count. Main sessions only: a helper must not name results that its parent shows.
+//! - Time goes before count: in a cold cache there is nothing to edit. Main sessions only: a helper must not name results that its parent shows.
 
 mod cached;
 mod idle;
@@ -31,7 +31,9 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
     if !runs {
         return Proposal::default();
     }
-    idle::propose(at)
-        .or_else(|| cached::propose(at))
-        .unwrap_or_default()
+    let proposed = match idle::minutes(at) {
+        Some(minutes) => idle::propose(at, minutes),
+        None => cached::propose(at),
+    };
+    proposed.unwrap_or_default()
 }

@@ -5,5 +5,6 @@ mod budget;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;
+mod laws;
 mod micro;
 mod snip;

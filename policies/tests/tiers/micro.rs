@@ -437,7 +437,11 @@ fn m7_a_cold_cache_resets_even_when_nothing_is_left_to_clear() {
     host.runs(micro::propose);
     host.wait(HOUR);
     assert_eq!(names(&host.runs(micro::propose)), ["cache_reset"]);
-    // With the cache cold and no edit left, the count is looked at again.
+    assert!(
+        host.asks(micro::propose).is_empty(),
+        "in a cold cache there is nothing to edit"
+    );
+    host.answers("Back again.");
     assert_eq!(edited(&host.asks(micro::propose)).len(), 8);
 }
 
