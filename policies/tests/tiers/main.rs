@@ -5,6 +5,7 @@ mod budget;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;
+mod hostile;
 mod laws;
 mod micro;
 mod snip;
