@@ -32,7 +32,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use commit::Wanted;
-use recount_events::{Body, CompactPlan, Event, Maker, Range, Seq, Text, Trigger};
+use recount_events::{Body, CompactChunk, CompactPlan, Event, Maker, Range, Seq, Text, Trigger};
 use recount_projections::{Misfit, Problem};
 
 /// Names that are tried for one position, where a host used the same.
@@ -164,6 +164,19 @@ pub fn is_oversized(at: &Situation<'_>, plan: &CompactPlan, (first, last): (Seq,
         .iter()
         .filter(|atom| first <= atom.first && atom.last <= last);
     atoms::sum(inside.map(|atom| atom.tokens)) > chunks::largest(at, &instruction)
+}
+
+/// The words of the pieces that no model is asked about, to be logged with their plan.
+#[must_use]
+pub fn unasked(at: &Situation<'_>, plan: &CompactPlan) -> Vec<CompactChunk> {
+    let pieces = (0_u32..).zip(&plan.chunks);
+    let pieces = pieces.filter(|(_, piece)| is_oversized(at, plan, **piece));
+    let chunks = pieces.map(|(chunk, (first, last))| CompactChunk {
+        id: plan.id.clone(),
+        chunk,
+        text: Text::plain(&rule_text(at, *first, *last)),
+    });
+    chunks.collect()
 }
 
 /// What the log itself says of a range, without a model; never empty.

@@ -67,15 +67,20 @@ fn planned(at: &Situation<'_>) -> Proposal {
         Ok(plan) => plan,
         Err(refusal) => return nothing(refusal),
     };
-    let mut pieces = plan.chunks.iter();
-    if pieces.all(|piece| super::is_oversized(at, &plan, *piece)) {
+    let said = super::unasked(at, &plan);
+    if said.len() == plan.chunks.len() {
         // No request would hold any of it.
         return super::by_rule(at, &ask).unwrap_or_else(nothing);
     }
+    let mut events: Vec<Proposed> = alloc::vec![Body::CompactPlan(plan).into()];
+    let said = said
+        .into_iter()
+        .map(|chunk| Body::CompactChunk(chunk).into());
+    events.extend(said);
     Proposal {
         did: "the trigger is reached: a summary is asked for".to_string(),
         freed: 0,
-        events: alloc::vec![Body::CompactPlan(plan).into()],
+        events,
         spills: Vec::new(),
     }
 }

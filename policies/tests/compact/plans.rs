@@ -394,8 +394,27 @@ fn a10_a_response_larger_than_the_window_is_a_piece_without_a_request() {
     assert!(text.contains("Bash") && text.len() < 4_000, "{text}");
 }
 
+/// What the tier proposes holds the words of such pieces at once; where no piece has a request, no model is asked at all.
 #[test]
-fn a10_where_no_piece_has_a_request_no_model_is_asked() {
+fn a10_pieces_without_a_request_are_summed_up_with_the_plan() {
+    let mut host = window(10_000, SMALL);
+    turn(&mut host, 1, 400);
+    host.exchange("big", "Bash", r#"{"command":"make"}"#, &words(15_000));
+    turn(&mut host, 2, 400);
+    turn(&mut host, 3, 400);
+    let proposal = host.runs(propose);
+    let plan = plan_in(&proposal).unwrap();
+    let said: Vec<u32> = proposal
+        .events
+        .iter()
+        .filter_map(|proposed| match &proposed.body {
+            Body::CompactChunk(chunk) => Some(chunk.chunk),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, [1]);
+    assert_eq!(plan.chunks.len(), 3);
+
     let mut host = window(10_000, SMALL);
     host.exchange("big", "Bash", r#"{"command":"make"}"#, &words(15_000));
     host.says("and?");

@@ -3,7 +3,6 @@
 //! - The host's hook is asked first; what it forbids is planned and abandoned in one batch, so that the log says so.
 //! - What is committed at once must make the prompt smaller, like any other commit.
 
-use super::compact::plan_events;
 use super::ground::{Weighed, abandon, commit, plan_seen, step, weigh};
 use super::propose::event;
 use super::{Ground, ground};
@@ -13,8 +12,7 @@ use crate::host::directory::{Directory, Held};
 use crate::host::hooks::PlanSeen;
 use crate::{Error, api};
 use recount_events::{Body, CompactPlan, Event, Millis};
-use recount_policies::compact::{Ask, by_rule, is_oversized};
-use recount_policies::{Proposal, Situation, Tier, compact};
+use recount_policies::{Tier, compact};
 
 /// What the tier did, and whether it logged something.
 pub(super) fn compaction(
@@ -28,7 +26,7 @@ pub(super) fn compaction(
         let core = &live.core;
         let ground = Ground::of(core, stream, asked, measured, now);
         let at = ground.situation(core, asked, measured);
-        let proposal = without_requests(&at, compact::propose(&at));
+        let proposal = compact::propose(&at);
         let report = api::TierReport {
             tier: Tier::Compact.name().to_owned(),
             did: proposal.did.clone(),
@@ -46,11 +44,8 @@ pub(super) fn compaction(
         let seen = plan.map(|plan| plan_seen(&at, &name, plan));
         let refused = seen.and_then(|seen| dir.options.hooks.refuses(&seen));
         let mut events: Vec<Event> = proposal.events.iter().map(|one| event(one, now)).collect();
-        if let Some(plan) = plan {
-            match &refused {
-                Some(why) => events.push(abandon(now, plan, &format!("vetoed: {why}"))),
-                None => events.extend(plan_events(&at, plan).into_iter().skip(1)),
-            }
+        if let (Some(plan), Some(why)) = (plan, &refused) {
+            events.push(abandon(now, plan, &format!("vetoed: {why}")));
         }
         let step = step(dir, core, now, &events)?;
         Ok(Next::Log(report, refused, step, events.len() as u64))
@@ -125,23 +120,4 @@ fn plan_in(body: &Body) -> Option<&CompactPlan> {
         Body::CompactPlan(plan) => Some(plan),
         _ => None,
     }
-}
-
-/// A plan none of whose pieces fits a request is made at once by rule: nobody would answer it.
-fn without_requests(at: &Situation<'_>, proposal: Proposal) -> Proposal {
-    let Some(plan) = proposal.events.iter().find_map(|one| plan_in(&one.body)) else {
-        return proposal;
-    };
-    if !plan
-        .chunks
-        .iter()
-        .all(|chunk| is_oversized(at, plan, *chunk))
-    {
-        return proposal;
-    }
-    let ask = Ask {
-        trigger: plan.trigger,
-        ..Ask::default()
-    };
-    by_rule(at, &ask).unwrap_or_default()
 }
