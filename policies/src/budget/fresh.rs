@@ -3,8 +3,8 @@
 use crate::reading;
 use alloc::string::String;
 use alloc::vec::Vec;
-use recount_events::{BlockId, Seq};
-use recount_projections::{Answer, Call, Shown, Timeline, Unit};
+use recount_events::{BlockId, Body, Seq};
+use recount_projections::{Answer, Call, Shown, State, Timeline, Unit};
 
 /// A shown, closing result that was not examined yet.
 pub(super) struct Fresh<'a> {
@@ -26,9 +26,14 @@ impl Fresh<'_> {
 }
 
 /// All of them, in the order in which they came.
-pub(super) fn results(timeline: &Timeline) -> Vec<Fresh<'_>> {
+pub(super) fn results(state: &State) -> Vec<Fresh<'_>> {
+    let timeline = state.timeline();
+    let sent = sent_under_this_policy(state);
     let mut found = Vec::new();
     for (seq, place) in timeline.content.iter().rev() {
+        if sent.is_some_and(|cut| *seq <= cut) {
+            break;
+        }
         if place.units.is_empty() {
             continue;
         }
@@ -54,6 +59,21 @@ pub(super) fn results(timeline: &Timeline) -> Vec<Fresh<'_>> {
     }
     found.reverse();
     found
+}
+
+/// What the newest prompt showed, if it left while this policy was in force: it was examined then, and the provider has it.
+fn sent_under_this_policy(state: &State) -> Option<Seq> {
+    let timeline = state.timeline();
+    let (issued, policy) = (timeline.issued?, timeline.header.policy.as_ref()?);
+    match &state
+        .event(issued)
+        .filter(|_| policy.seq < issued)?
+        .event
+        .body
+    {
+        Body::Issued(issued) => Some(issued.cut),
+        _ => None,
+    }
 }
 
 /// A result at this position was examined.

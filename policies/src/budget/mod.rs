@@ -2,9 +2,9 @@
 //!
 //! - Each result is examined once, as soon as its call is closed and it is shown. What comes out is logged for ever: a `replace` where it
 //!   leaves the prompt, and a `budget` event that names all that were examined. No change of limits or of the window touches it again.
-//! - The search goes from the newest result backwards and ends at the first one that was examined: a round costs what is new. Results
-//!   that come late stand at the end of the log, so they are found, whatever response they answer. One that was hidden when its
-//!   neighbours were examined stays as it is.
+//! - The search goes from the newest result backwards and ends at the first one that was examined, or at what the newest prompt under
+//!   this policy showed: a round costs what is new. Results that come late stand at the end of the log, so they are found, whatever response
+//!   they answer. One that was hidden when its neighbours were examined stays as it is.
 //! - An interim result is not examined; the one that closes the call is.
 //! - Pictures and documents are neither counted nor taken out with a result; only a body that comes near the provider's limit
 //!   loses them ([`body`]). That is the one case in which a result that was left inline goes later: a body that is refused has no cache.
@@ -32,7 +32,7 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
     let budget = &at.constants.budget;
     let mut plan = Plan::new(at);
     if budget.result_limit > 0 || budget.response_limit > 0 || budget.result_tokens > 0 {
-        let fresh = fresh::results(at.timeline());
+        let fresh = fresh::results(at.state);
         for result in &fresh {
             single(&mut plan, result);
             plan.examined(result.block());

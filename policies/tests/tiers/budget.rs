@@ -350,6 +350,25 @@ fn b4_a_round_costs_what_is_new() {
 }
 
 #[test]
+fn b4_what_left_under_this_policy_is_in_the_providers_cache_and_stays() {
+    let mut host = brings("Grep", 60_000);
+    let digest = "0".repeat(64);
+    let cut = host.head();
+    host.log(&format!(
+        r#"{{"type":"issued","digest":"{digest}","cut":{cut},"estimate":1,"wire":"anthropic","rendering":1}}"#
+    ));
+    assert!(host.asks(budget::propose).is_empty());
+    let unit = host.exchange("t2", "Grep", "{}", &lines(60_000));
+    assert_eq!(judges(&host.asks(budget::propose)), [at(unit + 1, 0)]);
+    // A policy that came after the prompt has examined nothing yet.
+    host.policy("claude-code", "");
+    assert_eq!(
+        judges(&host.asks(budget::propose)),
+        [at(5, 0), at(unit + 1, 0)]
+    );
+}
+
+#[test]
 fn b4_an_interim_result_is_not_examined() {
     let mut host = Host::new("claude-code", "");
     host.says("Go.");
