@@ -1,11 +1,15 @@
 //! Results that could be cleared.
 
-use crate::Situation;
+use crate::constants::CachedForm;
 use crate::reading;
+use crate::{Constants, Situation};
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::sync::Arc;
-use recount_events::{BlockId, Body, Seq};
-use recount_projections::{Answer, Call, Timeline, Unit};
+use alloc::vec::Vec;
+use recount_events::{BlockId, Body, Profile, Seq};
+use recount_projections::render::PieceRole;
+use recount_projections::{Answer, Call, List, Piece, Timeline, Unit};
 
 /// A shown result of a tool whose results may be cleared, as it was brought.
 pub(super) struct Live<'a> {
@@ -19,8 +23,10 @@ pub(super) struct Live<'a> {
 
 /// Those that nothing replaced, newest first.
 pub(super) fn results<'a>(at: &Situation<'a>) -> impl Iterator<Item = Live<'a>> {
-    let timeline = at.state.timeline();
-    let tools = &at.constants.micro.tools;
+    of_tools(at.state.timeline(), &at.constants.micro.tools)
+}
+
+fn of_tools<'a>(timeline: &'a Timeline, tools: &'a [String]) -> impl Iterator<Item = Live<'a>> {
     let newest = reading::units(timeline).next().map(|(key, _)| key);
     reading::units(timeline).flat_map(move |(key, unit)| {
         let unit: &Arc<Unit> = unit;
@@ -36,6 +42,31 @@ pub(super) fn results<'a>(at: &Situation<'a>) -> impl Iterator<Item = Live<'a>> 
             })
         })
     })
+}
+
+/// The pieces whose results edits of this request or a later one may name, where the policy and the model edit the cache: they carry a
+/// reference from the first time they are sent.
+#[must_use]
+pub fn references(
+    pieces: &List<Piece>,
+    timeline: &Timeline,
+    constants: &Constants,
+    profile: &Profile,
+) -> Vec<usize> {
+    let micro = &constants.micro;
+    if micro.cached != CachedForm::CacheEdits || !profile.cache_edits {
+        return Vec::new();
+    }
+    let results: BTreeSet<BlockId> = of_tools(timeline, &micro.tools)
+        .map(|live| live.answer.block)
+        .collect();
+    let carries =
+        |piece: &Piece| piece.role == PieceRole::Result && results.contains(&piece.source);
+    (0..)
+        .zip(pieces)
+        .filter(|(_, piece)| carries(piece))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// The calls whose results cache edits name.

@@ -16,6 +16,7 @@ mod params;
 
 pub use cached::acknowledge;
 pub(crate) use live::named;
+pub use live::references;
 pub use params::{BETA, request_params};
 
 use crate::{Proposal, Situation};

@@ -446,6 +446,33 @@ fn m7_a_cold_cache_resets_even_when_nothing_is_left_to_clear() {
 }
 
 #[test]
+fn m4_results_that_may_be_edited_carry_a_reference_from_the_beginning() {
+    let sources = |host: &Host| -> Vec<u64> {
+        let view = host.view();
+        let pieces = &view.projection.pieces;
+        micro::references(
+            pieces,
+            view.state.timeline(),
+            &view.constants,
+            &view.profile,
+        )
+        .into_iter()
+        .map(|index| pieces.get(index).unwrap().source.seq.0)
+        .collect()
+    };
+    let mut host = warm(2);
+    host.exchange("w", "TodoWrite", "{}", "ok");
+    assert_eq!(sources(&host), [6, 8]);
+    // An edit changes nothing of that; what is cleared here needs none.
+    host.log(r#"{"type":"cache_edit","id":"e1","calls":[[5,0]],"baseline":0}"#);
+    assert_eq!(sources(&host), [6, 8]);
+    host.log(r#"{"type":"replace","block":[6,0],"with":"gone"}"#);
+    assert_eq!(sources(&host), [8]);
+    host.profile(r#"{"cache_edits":false}"#);
+    assert_eq!(sources(&host), NONE);
+}
+
+#[test]
 fn m4_the_public_form_is_a_parameter_of_the_request() {
     let mut host = Host::new(
         "claude-code",
