@@ -14,6 +14,9 @@ use recount_events::Seq;
 /// What the words around a piece may take, in counted tokens.
 const AROUND: u64 = 64;
 
+/// One part in so many is kept free for errors of the estimate: 5 %.
+const DOUBT: u64 = 20;
+
 /// Tokens of the provider that a request for a summary may have, instruction included.
 fn most(at: &Situation<'_>) -> u64 {
     let window = at.profile.window;
@@ -36,13 +39,17 @@ fn asking(at: &Situation<'_>, instruction: &str) -> u64 {
 
 /// The whole prompt with the instruction behind it fits.
 pub(crate) fn whole_fits(at: &Situation<'_>, instruction: &str) -> bool {
-    at.fill.total.saturating_add(asking(at, instruction)) <= most(at)
+    // What nobody measured may be more than it seems.
+    let doubt = at.fill.total.saturating_sub(at.fill.measured) / DOUBT;
+    let asked = asking(at, instruction).saturating_add(doubt);
+    at.fill.total.saturating_add(asked) <= most(at)
 }
 
 /// Counted tokens that one piece may have.
 pub(crate) fn largest(at: &Situation<'_>, instruction: &str) -> u64 {
     let beside = at.fill.floor.saturating_add(asking(at, instruction));
-    super::limits::counted(at, most(at).saturating_sub(beside))
+    let largest = most(at).saturating_sub(beside);
+    super::limits::counted(at, largest.saturating_sub(largest / DOUBT))
 }
 
 /// The pieces of a range, and the level that they are cut at: a single piece at level 0 of a compaction that no refusal asked for stands

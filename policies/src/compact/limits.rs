@@ -2,8 +2,9 @@
 
 use crate::Situation;
 
-/// Of a hundred tokens under the trigger that messages have: what is kept, restored and attached has at most so many; the summary
-/// needs the rest.
+/// Of a hundred tokens that messages have under the trigger, a summary that is made without a model has at most so many.
+const SUMMARY: u64 = 20;
+/// The same of what a level keeps, where the policy names no cap.
 const SHARE: u64 = 80;
 
 /// The numbers of one fold.
@@ -43,16 +44,15 @@ pub(crate) fn limits(at: &Situation<'_>, level: u8) -> Limits {
     let attached = at.scaled(attached(at));
     let cap = match compact.cap_percent {
         0 => u64::MAX,
-        share => percent(at.lines.trigger, share)
-            .min(percent(room, SHARE))
-            .saturating_sub(attached),
+        // Of the trigger, less where the floor is high: what is summed up needs room beside what stays.
+        share => percent(room, share).saturating_sub(attached),
     };
     let reserve = compact.restore_tokens.min(cap / 4);
     let plain = Limits {
         cap,
         keep: compact.keep_most.min(cap.saturating_sub(reserve)),
         restore: compact.restore_tokens,
-        summary: compact.summary_tokens.min(percent(room, 100 - SHARE)),
+        summary: compact.summary_tokens.min(percent(room, SUMMARY)),
         least_tokens: compact.keep_tokens,
         least_texts: compact.keep_texts,
     };
@@ -65,7 +65,11 @@ pub(crate) fn limits(at: &Situation<'_>, level: u8) -> Limits {
 /// At a level less is kept: a part of what there is, or of the trigger where that is less.
 fn harder(at: &Situation<'_>, plain: Limits, level: u8) -> Limits {
     let share = keep_percent(at, level);
-    let keep = percent(at.lines.trigger.min(at.weighed()), share).min(percent(room(at), SHARE));
+    let most = match at.constants.compact.cap_percent {
+        0 => SHARE,
+        cap => cap.min(SHARE),
+    };
+    let keep = percent(at.lines.trigger.min(at.weighed()), share).min(percent(room(at), most));
     Limits {
         cap: plain.cap.min(keep.max(percent(plain.cap, share))),
         keep,

@@ -134,7 +134,7 @@ fn named(at: &Situation<'_>, mut plan: CompactPlan) -> Result<CompactPlan, Refus
 /// Tokens that a model's summary should have; 0 where the window is so large that nobody needs to say.
 fn summary_limit(at: &Situation<'_>) -> u64 {
     let room = limits::room(at);
-    let most = limits::percent(room, 40).max(128);
+    let most = limits::percent(room, MODEL_SUMMARY).max(LEAST_SUMMARY);
     if most < at.constants.compact.summary_tokens {
         most
     } else {
@@ -196,7 +196,9 @@ fn text_at(at: &Situation<'_>, (first, last): (Seq, Seq), level: u8) -> String {
     rule::text(at, first, last, most.min(hidden / 2))
 }
 
-/// Counted tokens that a summary without a model may have in any case.
+/// Of a hundred tokens that messages have under the trigger, a model is asked for a summary of at most so many.
+const MODEL_SUMMARY: u64 = 25;
+/// Tokens that a summary may have in any case.
 const LEAST_SUMMARY: u64 = 64;
 
 /// Commits a plan with the summaries of its pieces, in order; what comes back falls with it. Empty, with the reason in `did`, where it

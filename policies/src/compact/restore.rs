@@ -16,6 +16,9 @@ use recount_projections::{Shown, Timeline, Unit};
 /// Slots of restored files.
 pub(crate) const SLOT: &str = "file:";
 
+/// A file of more bytes than this for each token of its share is over it.
+const FAR: u64 = 32;
+
 /// The newest that is known of a file in a range.
 #[derive(Clone)]
 struct Known {
@@ -89,6 +92,8 @@ pub(crate) fn events(files: Vec<Inject>, commit: Seq) -> Vec<Proposed> {
 
 /// A file's words under a line that says what they are, or its path, in at most so many counted tokens.
 fn shown(at: &Situation<'_>, path: &str, words: Option<String>, share: u64) -> Option<String> {
+    // So large a file need not be counted.
+    let words = words.filter(|words| words.len() as u64 <= share.saturating_mul(FAR));
     let whole = words.map(|words| format!("[As it was read before the summary: {path}]\n{words}"));
     let whole = whole.filter(|text| at.words.tokens(text) <= share);
     whole.or_else(|| {

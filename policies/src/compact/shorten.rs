@@ -7,6 +7,11 @@ use alloc::string::String;
 /// What stands where something was left out.
 pub(crate) const GAP: &str = "\n[...truncated...]\n";
 
+/// A text of more bytes than this for each token is not counted as a whole: it is cut.
+const FAR: u64 = 32;
+/// Bytes for each token that such a text is cut to first.
+const NEAR: u64 = 6;
+
 /// Tries to hit the number of tokens.
 const TRIES: usize = 12;
 
@@ -60,11 +65,16 @@ fn shaped(
     tokens: u64,
     shape: impl Fn(usize) -> String,
 ) -> Option<String> {
-    let all = words.tokens(text);
-    if all <= tokens {
-        return Some(text.to_owned());
-    }
-    let mut bytes = portion(text.len(), tokens, all);
+    let far = tokens.saturating_mul(FAR) < text.len() as u64;
+    let mut bytes = if far {
+        usize::try_from(tokens.saturating_mul(NEAR)).unwrap_or(usize::MAX)
+    } else {
+        let all = words.tokens(text);
+        if all <= tokens {
+            return Some(text.to_owned());
+        }
+        portion(text.len(), tokens, all)
+    };
     for _ in 0..TRIES {
         let cut = shape(bytes);
         if cut.is_empty() {
