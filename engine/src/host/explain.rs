@@ -218,7 +218,7 @@ fn blocks<'a>(
         .iter()
         .filter_map(move |piece| match piece.why {
             Why::Placeholder(RepairKind::OpenCall | RepairKind::StartsWithAssistant) => None,
-            Why::Placeholder(kind) => {
+            Why::Placeholder(kind) | Why::Repaired(kind @ RepairKind::Image) => {
                 let cause = format!("a placeholder stands for it: {}", kind.name());
                 Some(line(piece.source, cause, None))
             }

@@ -125,6 +125,114 @@ fn the_largest_recordings_are_read_shown_and_checked() {
     files.iter().for_each(|path| check(path));
 }
 
+/// Recordings of about so many bytes below a folder.
+fn about(folder: &Path, bytes: u64, count: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    below(folder, &mut found);
+    found.sort_by_key(|(size, path)| (size.abs_diff(bytes), path.clone()));
+    found
+        .into_iter()
+        .take(count)
+        .map(|(_, path)| path)
+        .collect()
+}
+
+/// The body at a cut, open calls healed; none where nothing can be sent.
+fn body_at(engine: &recount::Engine, at: api::At) -> Option<String> {
+    let ask = api::Project {
+        session: "s".into(),
+        at,
+        heal: true,
+        ..Default::default()
+    };
+    let request = engine.project(&ask).ok()?.request?;
+    serde_json::from_str(request.body.get()).ok()
+}
+
+/// What `explain` and `diff` say of a recording is what its bodies show.
+fn explains(path: &Path) {
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    let ask = api::Import {
+        path: path.to_string_lossy().into_owned(),
+        name: Some("s".into()),
+        ..Default::default()
+    };
+    let Ok(imported) = engine.import(&ask) else {
+        return;
+    };
+    let head = imported.sessions.first().map_or(0, |session| session.head);
+    let open = api::Open {
+        session: "s".into(),
+        profile: Some("claude-sonnet-5".into()),
+        policy: Some("claude-code".into()),
+        ..Default::default()
+    };
+    engine.open_session(&open).unwrap();
+    let explained = engine
+        .explain(&api::Explain {
+            session: "s".into(),
+            ..Default::default()
+        })
+        .unwrap();
+    let tokens: u64 = explained.shown.iter().map(|piece| piece.tokens).sum();
+    let bytes: u64 = explained.shown.iter().map(|piece| piece.bytes).sum();
+    assert_eq!(tokens, explained.tokens.total);
+    assert_eq!(bytes + explained.frame_bytes, explained.bytes);
+    assert!(
+        explained
+            .shown
+            .iter()
+            .filter(|piece| piece.mark.is_some())
+            .count()
+            <= 4
+    );
+    for absent in &explained.absent {
+        assert!(!absent.cause.is_empty());
+        if absent.by.is_some() {
+            assert!(absent.back.is_some(), "{absent:?}");
+        }
+    }
+    let cuts = [head / 3, head / 2, head].map(api::At::Seq);
+    for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+        let sides = [a, b].map(|place: usize| api::Side {
+            at: cuts[place].clone(),
+            profile: Some("claude-sonnet-5".into()),
+            ..Default::default()
+        });
+        let [one, other] = sides;
+        let diff = api::Diff {
+            session: "s".into(),
+            a: one,
+            b: other,
+        };
+        let differed = engine.diff(&diff).unwrap();
+        let bodies = body_at(&engine, cuts[a].clone()).zip(body_at(&engine, cuts[b].clone()));
+        let (Some(first), Some((one, other))) = (differed.first, bodies) else {
+            continue;
+        };
+        let same = one
+            .bytes()
+            .zip(other.bytes())
+            .take_while(|(one, other)| one == other)
+            .count() as u64;
+        // A piece begins behind what opens its message: there the bodies may part a little earlier.
+        assert!(
+            first.byte >= same && first.byte - same < 64,
+            "{}: {first:?} against {same}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn explanations_and_differences_say_what_the_bodies_show() {
+    for bytes in [100_000, 1_000_000] {
+        let files = about(&shared().join("corpus/claude-code-jsonl"), bytes, 3);
+        files.iter().for_each(|path| explains(path));
+    }
+}
+
 #[test]
 #[ignore = "minutes; for a look at everything"]
 fn every_recording_is_read_shown_and_checked() {

@@ -573,3 +573,94 @@ fn diff_shows_what_a_policy_would_do() {
         .unwrap_err();
     assert_eq!(error.field(), Some("policy"));
 }
+
+#[test]
+fn t1_a_refusal_that_tells_teaches_the_factor_and_the_window() {
+    let fixture = Fixture::new();
+    let session = session(
+        &fixture,
+        r#"{"preset":"claude-code","auto":false,"reactive":false}"#,
+    );
+    session
+        .append(&[&answers(&"some words ".repeat(300)), &says("?")])
+        .unwrap();
+    let prepared = session.prepare(api::Prepare::default()).unwrap();
+    let counted = prepared.prompt.tokens.total;
+    let before = session.status().unwrap();
+    assert_eq!((before.factor_milli, before.measured), (1_000, 0));
+    assert_eq!(before.lines.effective, 90_000);
+    let (actual, limit) = (counted * 2, counted);
+    let error = serde_json::value::RawValue::from_string(format!(
+        r#"{{"status":400,"body":"prompt is too long: {actual} tokens > {limit} maximum"}}"#
+    ))
+    .unwrap();
+    let answer = session
+        .overflowed(api::Overflowed {
+            error: Some(error),
+            ..Default::default()
+        })
+        .unwrap();
+    assert_eq!((answer.actual, answer.limit), (Some(actual), Some(limit)));
+    let after = session.status().unwrap();
+    assert_eq!(after.factor_milli, 2_000);
+    assert_eq!((after.measured, after.tokens.total), (actual, actual));
+    // The window that it named, less half of it for the answer.
+    assert_eq!(after.lines.effective, limit - limit / 2);
+    // Another model's window is its own.
+    session
+        .append(&[r#"{"type":"profile","provider":"openai","model":"other","wire":"openai_chat","window":100000,"max_output":10000}"#])
+        .unwrap();
+    let other = session.status().unwrap();
+    assert_eq!((other.lines.effective, other.factor_milli), (90_000, 1_000));
+}
+
+#[test]
+fn m5_what_a_cache_edit_freed_is_told_by_the_next_answer() {
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    engine
+        .open_session(&api::Open {
+            session: "s".into(),
+            create: true,
+            profile: api::Spec::json(
+                r#"{"provider":"anthropic","model":"m","window":200000,"max_output":10000,"cache_edits":true}"#,
+            ),
+            policy: api::Spec::json(
+                r#"{"preset":"claude-code","params":{"micro":{"cached_trigger":3,"cached_keep":1},"snip":{"duplicates":false}}}"#,
+            ),
+            ..Default::default()
+        })
+        .unwrap();
+    let session = engine.session("s").unwrap();
+    session.append(&[&says("Look around.")]).unwrap();
+    for call in 0..4 {
+        session
+            .append(&[
+                &format!(r#"{{"type":"message","role":"assistant","content":[{{"type":"tool_use","id":"t{call}","name":"Grep","input":{{"q":{call}}}}}]}}"#),
+                &format!(r#"{{"type":"tool_result","call":"t{call}","content":"found {call}"}}"#),
+            ])
+            .unwrap();
+    }
+    let prepared = session.prepare(api::Prepare::default()).unwrap();
+    let edits = session.status().unwrap().pending_edits;
+    assert_eq!(edits.len(), 1, "{:?}", prepared.tiers);
+    session
+        .append(&[
+            &format!(
+                r#"{{"type":"usage","request":"r1","issued":"{}","input":100,"output":7,"cache_deleted":900}}"#,
+                prepared.prompt.digest
+            ),
+            &answers("So."),
+            &says("Go on."),
+        ])
+        .unwrap();
+    session.prepare(api::Prepare::default()).unwrap();
+    assert!(session.status().unwrap().pending_edits.is_empty());
+    let head = session.status().unwrap().head;
+    let log = session.log(0, head + 1).unwrap();
+    let acks = log.events.iter().filter(|event| {
+        event.get().contains(r#""type":"cache_ack""#)
+            && event.get().contains(r#""deleted_tokens":900"#)
+    });
+    assert_eq!(acks.count(), 1);
+}
