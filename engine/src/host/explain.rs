@@ -112,6 +112,10 @@ fn absent<'a>(core: &'a Core, asked: &'a Asked) -> impl Iterator<Item = api::Abs
             return None;
         }
         let cause = core.state.hidden_by(&asked.timeline, seq)?;
+        if matches!(cause, Cause::Replaced(_)) {
+            // Told block by block.
+            return None;
+        }
         Some(api::Absent {
             event: seq.0,
             block: None,
@@ -198,7 +202,10 @@ fn blocks<'a>(
         by: by.map(|seq| seq.0),
         back: by.and_then(undo),
     };
-    let visible = |block: &BlockId| core.state.hidden_by(&asked.timeline, block.seq).is_none();
+    let visible = |block: &BlockId| {
+        let cause = core.state.hidden_by(&asked.timeline, block.seq);
+        matches!(cause, None | Some(Cause::Replaced(_)))
+    };
     let replaced = asked
         .timeline
         .replaced

@@ -143,6 +143,7 @@ fn body_at(engine: &recount::Engine, at: api::At) -> Option<String> {
         session: "s".into(),
         at,
         heal: true,
+        profile: Some("claude-sonnet-5".into()),
         ..Default::default()
     };
     let request = engine.project(&ask).ok()?.request?;
