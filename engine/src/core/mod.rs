@@ -12,6 +12,7 @@ mod drafts;
 mod foreign;
 mod keys;
 mod meter;
+mod policy;
 mod prompt;
 mod refusal;
 mod shrink;
@@ -26,6 +27,7 @@ pub(crate) use drafts::Drafts;
 pub(crate) use foreign::{Misplaced, admit as admit_foreign};
 pub(crate) use keys::{Key, Keys, Repeat};
 pub(crate) use meter::{Meter, issued_in, issued_of, scaled};
+pub(crate) use policy::InForce;
 pub(crate) use prompt::Measured;
 pub(crate) use refusal::refused;
 pub(crate) use tokenizer::{TOKENIZER, tokens};
@@ -57,6 +59,8 @@ pub(crate) struct Core {
     )>,
     /// Counted tokens that stood before a response when it was asked for; of the one that was looked at last.
     pub(crate) before_response: std::sync::Mutex<Option<(Seq, u64)>>,
+    /// The policy's numbers, as they were read last.
+    pub(crate) numbers: std::sync::Mutex<policy::Known>,
 }
 
 impl Core {

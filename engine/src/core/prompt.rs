@@ -58,8 +58,10 @@ impl Core {
             counts: &counts,
             budget,
         };
+        let projection = prompt.project(&request);
+        let marks = self.marks(timeline, profile, &projection.pieces);
         Measured {
-            projection: prompt.project(&request),
+            projection: projection.marked(&marks),
             meter,
         }
     }

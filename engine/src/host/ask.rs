@@ -54,6 +54,7 @@ pub(super) fn resolve(
         Some(spec) => (profiles::resolve(spec)?, None),
         None => own(&timeline)?,
     };
+    let profile = core.profile_under(&timeline, profile);
     let wire = wire.map_or_else(|| rendered(profile.wire), named_wire)?;
     Ok(Asked {
         cut,

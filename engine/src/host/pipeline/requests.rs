@@ -6,7 +6,6 @@
 //! - Parameters, system prompt and tools are those of the session. Thinking is turned off only where a person asked for the compaction
 //!   and the policy says so: turned off, earlier thinking leaves the prompt, and the prefix is no longer the one that is cached.
 
-use super::situation::{constants_of, policy_of};
 use crate::core::{Core, issued_in, profile_of};
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
@@ -145,6 +144,8 @@ fn render(
             heal: true,
         };
         let projection = core.render(&asked.timeline, &asked.profile, asked.wire, true);
+        let marks = core.marks(&asked.timeline, &asked.profile, &projection.pieces);
+        let projection = projection.marked(&marks);
         Ok(api::ChunkRequest {
             chunk: *chunk,
             request: project::request_of(dir, stream, &asked, &projection, form)?,
@@ -200,8 +201,8 @@ fn addressee(
         }
         (None, None) => return Err(no_profile()),
     };
-    let constants = constants_of(&policy_of(timeline)).compact;
-    bound(&mut profile, &constants, plan.trigger);
+    let constants = core.policy(timeline).constants;
+    bound(&mut profile, &constants.compact, plan.trigger);
     Ok((profile, source))
 }
 

@@ -1,17 +1,17 @@
 //! What a policy looks at, gathered from a session in memory.
 
-use crate::core::{Core, Measured, scaled};
+use crate::core::{Core, InForce, Measured, scaled};
 use crate::host::ask::Asked;
-use recount_events::{Body, Millis, Policy, Preset, SessionKind, Text};
+use recount_events::{Millis, Preset, SessionKind};
 use recount_policies::{Constants, Fill, Situation, Thresholds, Words};
-use recount_projections::Timeline;
 use recount_wal::StreamId;
+use std::sync::Arc;
 
 /// The ground that a situation stands on: everything that is not borrowed from the session itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     /// The policy's numbers.
-    pub(crate) constants: Constants,
+    pub(crate) constants: Arc<Constants>,
     /// A policy is in force that may propose.
     pub(crate) active: bool,
     auto: bool,
@@ -24,27 +24,6 @@ pub(crate) struct Ground {
     spill: Option<(String, String)>,
 }
 
-/// The policy in force; without one, none that proposes anything by itself.
-pub(crate) fn policy_of(timeline: &Timeline) -> Policy {
-    let logged = timeline.header.policy.as_deref();
-    let own = logged.and_then(|logged| match &logged.event.body {
-        Body::Policy(policy) => Some(policy.clone()),
-        _ => None,
-    });
-    own.unwrap_or(Policy {
-        preset: Preset::None,
-        auto: false,
-        reactive: true,
-        params: None,
-    })
-}
-
-/// The numbers of a policy; those of its preset where its own cannot be read.
-pub(crate) fn constants_of(policy: &Policy) -> Constants {
-    let params = policy.params.as_ref().and_then(Text::as_str);
-    Constants::resolve(policy.preset, params).unwrap_or_else(|_| Constants::of(policy.preset))
-}
-
 impl Ground {
     /// The ground of a session whose prompt was measured.
     pub(crate) fn of(
@@ -54,8 +33,7 @@ impl Ground {
         measured: &Measured,
         now: Millis,
     ) -> Self {
-        let policy = policy_of(core.state.timeline());
-        let constants = constants_of(&policy);
+        let InForce { policy, constants } = core.policy(core.state.timeline());
         let opened = core.opened();
         let root = opened
             .as_ref()
