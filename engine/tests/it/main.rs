@@ -21,6 +21,7 @@ mod prompts;
 mod protocol;
 mod prune;
 mod replay;
+mod rows;
 mod status;
 mod tiers;
 mod travel;
