@@ -4,7 +4,7 @@ use super::Core;
 use recount_events::{Body, Policy, Preset, Profile, Seq, Text};
 use recount_policies::constants::CachedForm;
 use recount_policies::{Constants, assembly, micro};
-use recount_projections::render::{Marks, PieceRole, pinned};
+use recount_projections::render::{Marks, pinned};
 use recount_projections::{List, Piece, Timeline};
 use std::sync::{Arc, PoisonError};
 
@@ -80,13 +80,9 @@ impl Core {
                 ..Marks::default()
             };
         }
-        let is_result = |place: &usize| {
-            let piece = pieces.get(*place);
-            piece.is_some_and(|piece| piece.role == PieceRole::Result)
-        };
         Marks {
             controls,
-            references: (0..pieces.len()).filter(is_result).collect(),
+            references: micro::references(pieces, timeline, &constants, profile),
             edits: pinned(pieces, timeline),
         }
     }

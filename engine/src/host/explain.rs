@@ -2,13 +2,11 @@
 
 use super::ask::{self, Asked};
 use super::engine::Engine;
-use super::pipeline::{constants_of, policy_of};
 use super::words::{pair, role, tokens, why};
 use crate::core::{Core, Measured};
 use crate::{Error, ErrorKind, api};
-use recount_events::{BlockId, Body, Profile, Seq};
-use recount_policies::assembly::{Ttl, breakpoints};
-use recount_projections::render::{RepairKind, Why};
+use recount_events::{BlockId, Body, Seq};
+use recount_projections::render::{RepairKind, Ttl, Why};
 use recount_projections::{Cause, Piece, Projection};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -42,7 +40,7 @@ impl Engine {
             (Some(only), Some(block)) => only == block,
             (Some((seq, _)), None) => seq == absent.event,
         };
-        let marks = marks(&asked, projection);
+        let marks = marks(projection);
         let pieces = projection
             .pieces
             .iter()
@@ -74,15 +72,8 @@ impl Engine {
 }
 
 /// Behind which pieces cache breakpoints stand.
-fn marks(asked: &Asked, projection: &Projection) -> BTreeMap<usize, Ttl> {
-    let constants = constants_of(&policy_of(&asked.timeline));
-    let profile = Profile {
-        wire: asked.wire,
-        ..asked.profile.clone()
-    };
-    breakpoints(&projection.pieces, &asked.timeline, &constants, &profile)
-        .into_iter()
-        .collect()
+fn marks(projection: &Projection) -> BTreeMap<usize, Ttl> {
+    projection.marks().controls.iter().copied().collect()
 }
 
 fn shown(piece: &Piece, mark: Option<&Ttl>) -> api::Shown {

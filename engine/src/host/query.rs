@@ -3,10 +3,10 @@
 use super::directory::{Directory, durable};
 use super::engine::Engine;
 use super::load::Read;
-use super::pipeline::{cause_name, constants_of, policy_of};
+use super::pipeline::cause_name;
 use super::words::tokens;
 use super::{ask, stream};
-use crate::core::{Compaction, Core, Measured, maker, scaled, trigger};
+use crate::core::{Compaction, Core, InForce, Measured, maker, scaled, trigger};
 use crate::profiles::preset_name;
 use crate::{Error, api};
 use recount_events::{Body, BreakerState, Digest, Profile, Seq};
@@ -142,8 +142,7 @@ pub(super) fn report(
 
 fn fill(report: &mut api::StatusReport, core: &Core, profile: &Profile, measured: &Measured) {
     let (projection, meter) = (&measured.projection, &measured.meter);
-    let policy = policy_of(core.state.timeline());
-    let constants = constants_of(&policy);
+    let InForce { policy, constants } = core.policy(core.state.timeline());
     let lines = Thresholds::of(&constants.compact, profile, core.seen_window(profile));
     let header = projection.by.tools.saturating_add(projection.by.system);
     report.floor.tokens =

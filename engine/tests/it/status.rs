@@ -473,7 +473,7 @@ fn explain_names_absent_blocks_and_adds_up_to_the_body() {
             .absent
             .iter()
             .find(|absent| absent.block == Some(block))
-            .unwrap()
+            .unwrap_or_else(|| panic!("{block:?}: {:?}", explained.absent))
     };
     let replaced = of((6, 0));
     assert_eq!(replaced.by, Some(replace));

@@ -10,7 +10,7 @@ use crate::core::Measured;
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
 use crate::host::hooks::PlanSeen;
-use crate::{Error, api};
+use crate::{Error, ErrorKind, api};
 use recount_events::{Body, CompactPlan, Event, Millis};
 use recount_policies::{Tier, compact};
 
@@ -22,7 +22,7 @@ pub(super) fn compaction(
     now: Millis,
 ) -> Result<api::TierReport, Error> {
     let (name, stream) = (held.slot.name.clone(), held.slot.stream);
-    let next = dir.ask(held, |live| {
+    let decided = dir.ask(held, |live| {
         let core = &live.core;
         let ground = Ground::of(core, stream, asked, measured, now);
         let at = ground.situation(core, asked, measured);
@@ -48,16 +48,33 @@ pub(super) fn compaction(
             events.push(abandon(now, plan, &format!("vetoed: {why}")));
         }
         let step = step(dir, core, now, &events)?;
-        Ok(Next::Log(report, refused, step, events.len() as u64))
-    })?;
-    carry_out(dir, held, now, next)
+        Ok(Next::Log(
+            report,
+            refused,
+            Box::new(step),
+            events.len() as u64,
+        ))
+    });
+    match decided {
+        Ok(next) => carry_out(dir, held, now, next),
+        // A defect of the tier: the prompt goes out without it.
+        Err(error) if error.kind() == ErrorKind::Rejected => {
+            tracing::error!(%error, "a compaction was proposed that does not fit");
+            Ok(api::TierReport {
+                tier: Tier::Compact.name().to_owned(),
+                did: format!("not admitted: {error}"),
+                ..api::TierReport::default()
+            })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 enum Next {
     Nothing(api::TierReport),
     Commit(api::TierReport, Weighed, u64),
     /// What the hook said against it, what is logged, and how many events that are.
-    Log(api::TierReport, Option<String>, ground::Step, u64),
+    Log(api::TierReport, Option<String>, Box<ground::Step>, u64),
 }
 
 fn carry_out(
@@ -69,7 +86,7 @@ fn carry_out(
     match next {
         Next::Nothing(report) => Ok(report),
         Next::Log(mut report, refused, step, count) => {
-            let first = ground::write(dir, held, step, None)?.0;
+            let first = ground::write(dir, held, *step, None)?.0;
             report.events = (first..first.saturating_add(count)).collect();
             if let Some(why) = refused {
                 report.did = format!("the host's hook forbids it: {why}");

@@ -24,6 +24,6 @@ pub(super) use actions::actions;
 pub(super) use cache::{cause_name, note_answer};
 pub(super) use injections::first_things;
 pub(super) use propose::log;
-pub(super) use situation::{Ground, constants_of, policy_of};
+pub(super) use situation::Ground;
 pub(super) use spill::again;
 pub(super) use tiers::{Blocked, run};
