@@ -16,6 +16,7 @@ mod forks;
 mod hurt;
 mod import;
 mod lost;
+mod pipeline;
 mod profiles;
 mod prompts;
 mod protocol;

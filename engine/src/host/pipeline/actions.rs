@@ -218,6 +218,9 @@ fn pictures(core: &mut Core) -> Vec<api::Action> {
     let Some(profile) = logged.as_deref().and_then(profile_of) else {
         return Vec::new();
     };
+    if profile.images_bytes == 0 && profile.images_pixels == 0 {
+        return Vec::new();
+    }
     let prompt = core.prompt(&timeline, profile, profile.wire, true);
     let left_out = prompt.projection.repairs.iter();
     left_out

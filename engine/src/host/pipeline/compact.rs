@@ -115,11 +115,15 @@ fn planned(
     key: Option<Key>,
 ) -> Result<api::Compacted, Error> {
     let head = at_head(&ask.session);
-    let (plan, seen) = with(dir, held, &head, now, |_, at| {
+    let (plan, seen, nobody) = with(dir, held, &head, now, |_, at| {
         let plan = compact::plan(at, &wish(ask)).map_err(|refusal| refused(&refusal))?;
         let seen = plan_seen(at, &ask.session, &plan);
-        Ok((plan, seen))
+        let nobody = asks_nobody(at, &plan);
+        Ok((plan, seen, nobody))
     })?;
+    if nobody {
+        return at_once(dir, held, ask, now, key);
+    }
     let pending = Pending::of(&dir.live(held)?.core);
     if let Some(same) = pending
         .as_ref()
@@ -169,6 +173,12 @@ pub(super) fn plan_events(at: &Situation<'_>, plan: &CompactPlan) -> Vec<Event> 
         }
     }
     events
+}
+
+/// No request holds any of its pieces: nobody would ever answer it.
+pub(super) fn asks_nobody(at: &Situation<'_>, plan: &CompactPlan) -> bool {
+    let mut pieces = plan.chunks.iter();
+    pieces.all(|range| compact::is_oversized(at, plan, *range))
 }
 
 /// Two plans ask a model for the same.

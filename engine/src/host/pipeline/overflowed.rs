@@ -6,7 +6,7 @@
 //! - What is not about size (rate limits, say) is the host's own business: nothing is logged.
 
 use super::cascade::{Tried, excess_name};
-use super::compact::{plan_events, waits};
+use super::compact::{asks_nobody, plan_events, waits};
 use super::ground::{
     Weighed, abandon, commit, own, plan_seen, settled, step, trigger_name, weigh, with, write,
 };
@@ -237,6 +237,7 @@ impl Cascade<'_> {
         let wish = wish();
         let planned = self.look(held, |_, at| {
             let plan = recount_policies::compact::plan(at, &wish).ok();
+            let plan = plan.filter(|plan| !asks_nobody(at, plan));
             Ok(plan.map(|plan| (plan_seen(at, &self.ask.session, &plan), plan)))
         })?;
         let Some((seen, plan)) = planned else {

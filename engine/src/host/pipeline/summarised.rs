@@ -5,7 +5,7 @@
 //! - A request that was itself too long is planned again in smaller chunks, then given up for a compaction without a model.
 //! - An answer to a plan that is not there is void, which is no error: whoever asked the model could not know.
 
-use super::compact::{name, plain, plan_events, waits};
+use super::compact::{asks_nobody, name, plain, plan_events, waits};
 use super::ground::{Commit, Weighed, abandon, at_head, commit, own, step, weigh, with, write};
 use super::requests::Pending;
 use super::said::Refused;
@@ -254,7 +254,8 @@ impl Turn<'_> {
                 state: &trial.decision.state,
                 ..*at
             };
-            let Ok(plan) = compact::again(&behind, &self.pending.plan) else {
+            let plan = compact::again(&behind, &self.pending.plan).ok();
+            let Some(plan) = plan.filter(|plan| !asks_nobody(&behind, plan)) else {
                 return Ok(None);
             };
             let events = [ahead.clone(), plan_events(&behind, &plan)].concat();

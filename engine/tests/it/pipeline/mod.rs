@@ -2,6 +2,7 @@
 
 mod actions;
 mod answers;
+mod auto;
 mod desk;
 mod hooks;
 mod plans;
