@@ -33,6 +33,15 @@ pub enum Notice {
     },
     /// The event store serves reads.
     Rebuilt,
+    /// The window is so full that a summary is asked for: the action that asks for it waits to be answered.
+    CompactionDue {
+        /// The session.
+        session: String,
+        /// The compaction.
+        compaction: String,
+        /// Requests that are open.
+        requests: u64,
+    },
     /// A call read much less from the provider's cache than the one before, and nothing in the log announced that.
     CacheBreak {
         /// The session.

@@ -5,11 +5,13 @@
 
 use super::ground::{Weighed, abandon, commit, plan_seen, step, weigh};
 use super::propose::event;
+use super::requests::Pending;
 use super::{Ground, ground};
 use crate::core::Measured;
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
 use crate::host::hooks::PlanSeen;
+use crate::host::notices::Notice;
 use crate::{Error, ErrorKind, api};
 use recount_events::{Body, CompactPlan, Event, Millis};
 use recount_policies::{Tier, compact};
@@ -88,6 +90,15 @@ fn carry_out(
         Next::Log(mut report, refused, step, count) => {
             let first = ground::write(dir, held, *step, None)?.0;
             report.events = (first..first.saturating_add(count)).collect();
+            let pending = Pending::of(&dir.live(held)?.core);
+            let fresh = pending.filter(|pending| report.events.contains(&pending.seq.0));
+            if let Some(pending) = fresh {
+                dir.options.notices.tell(&Notice::CompactionDue {
+                    session: held.slot.name.clone(),
+                    compaction: pending.id(),
+                    requests: pending.open().len() as u64,
+                });
+            }
             if let Some(why) = refused {
                 report.did = format!("the host's hook forbids it: {why}");
                 report.freed = 0;

@@ -9,7 +9,7 @@ use crate::host::engine::Engine;
 use crate::host::hooks::PlanSeen;
 use crate::host::write::check_expect;
 use crate::{Error, ErrorKind, api};
-use recount_events::{Body, CompactChunk, CompactPlan, Event, Millis, Seq, Text, Trigger};
+use recount_events::{Body, CompactPlan, Event, Millis, Seq, Text, Trigger};
 use recount_policies::Situation;
 use recount_policies::compact::{self, Ask, Refusal};
 
@@ -161,18 +161,10 @@ pub(super) fn waits(dir: &Directory, held: &mut Held<'_>) -> Result<Pending, Err
 
 /// A plan, and the words that stand for pieces which no request holds. `at`: just before it.
 pub(super) fn plan_events(at: &Situation<'_>, plan: &CompactPlan) -> Vec<Event> {
-    let mut events = vec![own(at.now, Body::CompactPlan(plan.clone()))];
-    for (chunk, range) in (0..).zip(&plan.chunks) {
-        if compact::is_oversized(at, plan, *range) {
-            let said = CompactChunk {
-                id: plan.id.clone(),
-                chunk,
-                text: Text::plain(&compact::rule_text(at, range.0, range.1)),
-            };
-            events.push(own(at.now, Body::CompactChunk(said)));
-        }
-    }
-    events
+    let planned = own(at.now, Body::CompactPlan(plan.clone()));
+    let said = compact::unasked(at, plan).into_iter();
+    let said = said.map(|chunk| own(at.now, Body::CompactChunk(chunk)));
+    std::iter::once(planned).chain(said).collect()
 }
 
 /// No request holds any of its pieces: nobody would ever answer it.

@@ -105,8 +105,14 @@ fn overflow_key(dir: &Directory, key: &str, ask: &api::Overflowed) -> Key {
     Key::new(&dir.key, key, parts)
 }
 
+/// What was tried since the last answer.
+fn tried(dir: &Directory, held: &mut Held<'_>) -> Result<Tried, Error> {
+    dir.ask(held, |live| Ok(Tried::of(&live.core)))
+}
+
 /// The words are about something else: the host handles them as it does without us.
 fn not_for_size(dir: &Directory, held: &mut Held<'_>) -> Result<api::OverflowAnswer, Error> {
+    let level = tried(dir, held)?.level;
     let core = &dir.live(held)?.core;
     Ok(api::OverflowAnswer {
         outcome: "surface".to_owned(),
@@ -114,7 +120,7 @@ fn not_for_size(dir: &Directory, held: &mut Held<'_>) -> Result<api::OverflowAns
         refused_for: "none".to_owned(),
         actual: None,
         limit: None,
-        level: Tried::of(core).level,
+        level,
         tiers: Vec::new(),
         retry: None,
         compaction: None,
@@ -158,8 +164,8 @@ impl Cascade<'_> {
         held: &mut Held<'_>,
         refusal: Seq,
     ) -> Result<Option<api::OverflowAnswer>, Error> {
+        self.tried = tried(self.dir, held)?;
         let core = &self.dir.live(held)?.core;
-        self.tried = Tried::of(core);
         let issued = core.state.ledger().issues.range(refusal..).next();
         if let Some((issued, _)) = issued {
             let issued = *issued;
@@ -173,7 +179,7 @@ impl Cascade<'_> {
     }
 
     fn run(mut self, held: &mut Held<'_>) -> Result<api::OverflowAnswer, Error> {
-        self.tried = Tried::of(&self.dir.live(held)?.core);
+        self.tried = tried(self.dir, held)?;
         let (allowed, side) = self.look(held, |_, at| {
             Ok((at.auto || at.reactive, at.kind == SessionKind::Side))
         })?;

@@ -2,8 +2,9 @@
 
 use super::desk::{Desk, SMALL, SUMMARY, bodies, text, word};
 use crate::common::{Fixture, digest};
-use recount::{CompactionHooks, Engine, Hooks, Options, PlanSeen, Veto, api};
+use recount::{CompactionHooks, Engine, Hooks, Notice, Options, PlanSeen, Veto, api};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 
 /// Only summaries and staged spans: the other tiers have tests of their own. The trigger is at 9,000 tokens, 90 % at 16,200.
 const AUTO: &str = r#"{"type":"policy","preset":"claude-code","params":{"snip":{"superseded_reads":false,"duplicates":false},"micro":{"idle_minutes":0,"cached":"none"}}}"#;
@@ -126,6 +127,31 @@ fn a9_a_floor_above_the_trigger_is_told_once_and_not_tried() {
     desk.session.append(&[&system("Be brief.")]).unwrap();
     desk.prepares();
     assert!(!desk.session.status().unwrap().floor.latched);
+}
+
+#[test]
+fn a1_a_compaction_that_is_due_is_told_once() {
+    let fixture = Fixture::new();
+    let options = Options::default();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let ears = Arc::clone(&heard);
+    options.notices.listen(move |notice| {
+        if let Notice::CompactionDue {
+            compaction,
+            requests,
+            ..
+        } = notice
+        {
+            ears.lock().unwrap().push((compaction.clone(), *requests));
+        }
+    });
+    let engine = Engine::open(fixture.path(), options).unwrap();
+    let desk = Desk::on(fixture, &engine, SMALL, AUTO);
+    desk.talks(9, 200);
+    let prepared = desk.prepares();
+    let plan = prepared.actions[0].compaction.clone().unwrap();
+    desk.prepares();
+    assert_eq!(*heard.lock().unwrap(), [(plan, 1)]);
 }
 
 struct Never;
