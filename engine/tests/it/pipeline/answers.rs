@@ -382,3 +382,42 @@ fn a_key_takes_an_answer_once() {
     let other = desk.session.summarised(ask("else")).unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Conflict);
 }
+
+#[test]
+fn a_history_that_left_memory_changes_no_request_and_no_step() {
+    let warm = Desk::new(SMALL, NONE);
+    let fixture = crate::common::Fixture::new();
+    let options = recount::Options {
+        checkpoint_every: Some(4),
+        ..Default::default()
+    };
+    let engine = recount::Engine::open(fixture.path(), options).unwrap();
+    let cold = Desk::on(fixture, &engine, SMALL, NONE);
+    let too_long = "prompt is too long: 24000 tokens > 20000 maximum";
+    let mut seen = Vec::new();
+    for desk in [&warm, &cold] {
+        desk.talks(6, 300);
+        let plan = desk.plans();
+        let asked = bodies(&plan.requests);
+        for turn in 10..14 {
+            desk.answers("so it is");
+            desk.says(&format!("and {turn}?"));
+        }
+        let again: Vec<String> = desk
+            .session
+            .actions()
+            .unwrap()
+            .iter()
+            .map(|action| super::desk::text(action.request.as_ref().unwrap()))
+            .collect();
+        assert_eq!(again, asked);
+        let done = desk.hands_in(&plan.compaction, 0, SUMMARY);
+        assert_eq!(done.outcome, "committed");
+        let void = desk.hands_in(&plan.compaction, 0, "<summary>else</summary>");
+        desk.prepares();
+        let steps = [desk.refused(too_long), desk.refused(too_long)];
+        let steps = steps.map(|step| (step.outcome, step.level));
+        seen.push((asked, done.before, done.after, void.why, steps, desk.body()));
+    }
+    assert_eq!(seen[0], seen[1]);
+}

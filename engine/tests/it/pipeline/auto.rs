@@ -12,7 +12,7 @@ const AUTO: &str = r#"{"type":"policy","preset":"claude-code","params":{"snip":{
 /// A desk whose prompt is over the trigger.
 fn full() -> Desk {
     let desk = Desk::new(SMALL, AUTO);
-    desk.talks(9, 200);
+    desk.talks(9, 250);
     let status = desk.session.status().unwrap();
     assert!(
         status.tokens.total > 9_000 && status.tokens.total < 16_000,
@@ -75,7 +75,7 @@ fn a3_what_is_asked_by_itself_keeps_the_sessions_own_prefix() {
 #[test]
 fn a5_notes_that_cover_the_span_become_the_summary_at_no_cost() {
     let desk = Desk::new(SMALL, AUTO);
-    desk.talks(9, 200);
+    desk.talks(9, 250);
     let last = desk.head();
     let note = json!({"type": "memory", "id": "n1", "text": "They counted birds all day.", "covers": [0, last], "scope": "session"});
     desk.session.append(&[&note.to_string()]).unwrap();
@@ -98,7 +98,7 @@ fn a5_notes_that_cover_the_span_become_the_summary_at_no_cost() {
 #[test]
 fn a9_a_floor_above_the_trigger_is_told_once_and_not_tried() {
     let desk = Desk::new(SMALL, AUTO);
-    let long = word(0).repeat(4_000);
+    let long = word(0).repeat(4_500);
     let system = |text: &str| json!({"type": "system", "content": text}).to_string();
     desk.session.append(&[&system(&long)]).unwrap();
     desk.talks(3, 60);
@@ -147,7 +147,7 @@ fn a1_a_compaction_that_is_due_is_told_once() {
     });
     let engine = Engine::open(fixture.path(), options).unwrap();
     let desk = Desk::on(fixture, &engine, SMALL, AUTO);
-    desk.talks(9, 200);
+    desk.talks(9, 250);
     let prepared = desk.prepares();
     let plan = prepared.actions[0].compaction.clone().unwrap();
     desk.prepares();
@@ -171,7 +171,7 @@ fn a15_a_veto_skips_what_is_proposed_by_itself_and_the_log_says_so() {
     };
     let engine = Engine::open(fixture.path(), options).unwrap();
     let desk = Desk::on(fixture, &engine, SMALL, AUTO);
-    desk.talks(9, 200);
+    desk.talks(9, 250);
     let prepared = desk.prepares();
     assert_eq!(prepared.prompt.outcome, api::Outcome::Ready);
     assert!(summaries(&prepared.actions).is_empty());
@@ -210,7 +210,7 @@ fn c1_staged_spans_are_committed_when_the_window_fills_and_summaries_wait_for_th
     );
     // At 90 % the span gives way.
     let desk = Desk::new(SMALL, AUTO);
-    desk.talks(13, 210);
+    desk.talks(13, 300);
     stage(&desk);
     let total = desk.session.status().unwrap().tokens.total;
     assert!(total > 16_200 && total < 18_000, "{total}");
@@ -237,7 +237,7 @@ fn c1_staged_spans_are_committed_when_the_window_fills_and_summaries_wait_for_th
 fn r5_a_smaller_model_is_planned_for_at_the_next_prompt() {
     let wide = SMALL.replace("20000", "200000");
     let desk = Desk::new(&wide, AUTO);
-    desk.talks(9, 200);
+    desk.talks(9, 250);
     assert!(desk.prepares().actions.is_empty());
     desk.answers("so it is");
     desk.says("go on with the small one");

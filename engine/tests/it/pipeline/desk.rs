@@ -131,7 +131,12 @@ impl Desk {
     }
 
     pub(crate) fn body(&self) -> String {
-        crate::common::body(&self.session)
+        // Also of what does not fit: a refusal teaches what the provider counts.
+        let prompt = self.session.prompt(api::Project {
+            heal: true,
+            ..Default::default()
+        });
+        String::from_utf8(prompt.unwrap().body()).unwrap()
     }
 
     /// The events of a type, oldest first.
