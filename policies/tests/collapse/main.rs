@@ -256,16 +256,3 @@ fn c5_other_targets_shapes_and_words_in_between_are_not_repetitions() {
     }
     assert!(at_percent(&host, 990, collapse::propose).is_empty());
 }
-
-#[test]
-fn c5_a_line_that_would_not_be_shorter_is_not_written() {
-    let mut host = Host::new("claude-code", "");
-    host.profile(r#"{"window":10000,"max_output":1000}"#);
-    for number in 0..3 {
-        host.exchange(&format!("c{number}"), "A", r#"{"cmd":"x"}"#, "");
-    }
-    let proposal = at_percent(&host, 990, collapse::propose);
-    let before = host.view().fill.total;
-    host.accept(&proposal);
-    assert!(proposal.is_empty() || host.view().fill.total < before);
-}

@@ -224,10 +224,9 @@ fn a10_a_fold_by_rule_takes_the_place_of_a_plan_that_waits() {
 fn a10_names_that_a_host_used_are_passed_over() {
     let mut host = session();
     let taken = host.head() + 2;
-    let (first, last) = ends(plan(&host, &WHOLE).unwrap().range);
+    let (first, _) = ends(plan(&host, &WHOLE).unwrap().range);
     let third = host.state.timeline().shown.keys().nth(3).unwrap().0;
     host.log(&format!(r#"{{"type":"compact_commit","id":"c{taken}","first":{first},"last":{third},"summary":"s"}}"#));
-    let _ = last;
     let plan = plan(&host, &WHOLE).unwrap();
     assert_eq!(plan.id.as_str(), Some(&*format!("c{taken}.1")));
     host.put(Body::CompactPlan(plan));

@@ -91,13 +91,6 @@ fn a9_a_manual_compaction_a_new_policy_and_a_new_profile_let_it_go() {
         breakers_in(&proposal.events),
         one("compaction", "Releases", 3)
     );
-    // Undoing the release stops it again.
-    let release = host.head();
-    let head = host.head();
-    host.back(head - 2);
-    assert!(host.state.ledger().breakers.contains_key("compaction"));
-    let _ = release;
-
     let mut host = stopped.clone();
     host.profile(r#"{"window":8001,"max_output":800}"#);
     assert!(plan_in(&host.asks(propose)).is_some());
