@@ -284,9 +284,12 @@ pub(crate) struct Export {
     /// Where to; `-` is standard output
     #[arg(default_value = "-")]
     pub(crate) path: PathBuf,
-    /// The format [default: Recount's archive]
+    /// The format: `recount`, or `cline-task`, which is a folder [default: Recount's archive]
     #[arg(long)]
     pub(crate) format: Option<String>,
+    /// The folder of a task's files
+    #[arg(long, conflicts_with = "path")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `fork`.
@@ -303,7 +306,7 @@ pub(crate) struct Fork {
 /// `import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Files
+    /// Files; or folders: a task of Cline or Roo, or a tree of them
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// Name of the session [default: from the file]

@@ -1,6 +1,6 @@
 //! The formats that are read, and how one is told from another.
 
-use crate::{array, json::Members, lines};
+use crate::{array, cline, json::Members, lines};
 
 /// A format that this crate reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,17 +13,26 @@ pub enum FormatName {
     AnthropicMessages,
     /// A list of OpenAI Chat messages, or a request that holds one.
     OpenaiMessages,
+    /// A task of Cline: a folder of documents.
+    ClineTask,
+    /// A session of Cline's SDK: messages, and a compaction beside them.
+    ClineSdk,
+    /// A task of Roo: a folder of documents.
+    RooTask,
     /// Recount's own lossless archive.
     Archive,
 }
 
 impl FormatName {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 8] = [
         Self::ClaudeCode,
         Self::ClaudeCodeWeb,
         Self::AnthropicMessages,
         Self::OpenaiMessages,
+        Self::ClineTask,
+        Self::ClineSdk,
+        Self::RooTask,
         Self::Archive,
     ];
 
@@ -35,6 +44,9 @@ impl FormatName {
             Self::ClaudeCodeWeb => "claude-code-web-session-json",
             Self::AnthropicMessages => "anthropic-messages",
             Self::OpenaiMessages => "openai-messages",
+            Self::ClineTask => "cline-task",
+            Self::ClineSdk => "cline-sdk-session",
+            Self::RooTask => "roo-task",
             Self::Archive => "recount-archive",
         }
     }
@@ -67,6 +79,9 @@ fn by_document(bytes: &[u8]) -> Option<FormatName> {
         && Members::parse(text).is_some_and(|members| members.raw("loglines").is_some())
     {
         return Some(FormatName::ClaudeCodeWeb);
+    }
+    if text.starts_with('{') && cline::sdk::is_session(text) {
+        return Some(FormatName::ClineSdk);
     }
     array::detect(text)
 }

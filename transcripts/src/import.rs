@@ -52,4 +52,6 @@ pub struct Source {
     pub bytes: u64,
     /// The record's own name (a uuid), where it has one.
     pub id: Option<String>,
+    /// The file, when it is another one than the session's own.
+    pub file: Option<String>,
 }

@@ -111,6 +111,22 @@ pub enum Problem {
     LeafElsewhere,
     /// The archive's counts or order do not hold.
     Inconsistent,
+    /// Nothing says when: it has the time of what stands before it.
+    NoTime,
+    /// Its time lies before that of what it changes, or of what stands before it: it has theirs.
+    TimeBack,
+    /// A message that was said again when its task was resumed: only the last one was kept by its host.
+    SaidAgain,
+    /// A range that no history has as it stands: what can be left out of it is left out.
+    OddRange,
+    /// Another text for something that cannot be shown otherwise.
+    NotShown,
+    /// There is no history beside what the person saw.
+    NoHistory,
+    /// A compaction whose beginning is not that of the messages: not applied.
+    Stale,
+    /// A compaction that names its beginning in the older way: applied.
+    OldAnchor,
 }
 
 impl Problem {
@@ -141,6 +157,14 @@ impl Problem {
             Self::UnknownParent => "the call that started this session was not found",
             Self::LeafElsewhere => "the host's own leaf is on another branch",
             Self::Inconsistent => "archive does not add up",
+            Self::NoTime => "no time is recorded, takes that of what stands before it",
+            Self::TimeBack => "its time lies before what it follows, takes that one's time",
+            Self::SaidAgain => "said again when the task was resumed, only the last one is kept",
+            Self::OddRange => "left out as far as it can be",
+            Self::NotShown => "changes what cannot be shown otherwise, kept verbatim",
+            Self::NoHistory => "no history of the conversation, only what the person saw",
+            Self::Stale => "compaction of other messages, kept verbatim, not applied",
+            Self::OldAnchor => "compaction that names its last message only, applied",
         }
     }
 }

@@ -1,13 +1,19 @@
-//! `export`: a lossless archive.
+//! `export`: a lossless archive, or the files of a task.
 
 use crate::args::{Cli, Export};
 use crate::print::{bytes, clean, exact, line};
 use crate::reach::Reach;
 use recount::{Error, api};
+use std::path::Path;
 
 pub(crate) fn run(cli: &Cli, args: &Export) -> crate::Outcome {
-    let to_file = args.path.as_os_str() != "-";
-    let path = if to_file { Some(absolute(args)?) } else { None };
+    let place = args.out.as_deref().unwrap_or(&args.path);
+    let to_file = place.as_os_str() != "-";
+    let path = if to_file {
+        Some(absolute(place)?)
+    } else {
+        None
+    };
     let ask = api::Export {
         session: args.session.clone(),
         format: args.format.clone(),
@@ -31,8 +37,8 @@ pub(crate) fn run(cli: &Cli, args: &Export) -> crate::Outcome {
 }
 
 /// The process that holds the directory may stand in another folder.
-fn absolute(args: &Export) -> Result<String, Error> {
-    let path = std::path::absolute(&args.path)
+fn absolute(path: &Path) -> Result<String, Error> {
+    let path = std::path::absolute(path)
         .map_err(|cause| Error::invalid(format!("not a path: {cause}")))?;
     path.into_os_string()
         .into_string()

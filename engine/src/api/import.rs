@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Import {
-    /// The file, as this process sees it.
+    /// The file, as this process sees it; or a folder: a task of Cline or Roo, or a tree of them.
     pub path: String,
     /// Its format; default: found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,10 +75,10 @@ pub struct Export {
     /// The session.
     #[serde(alias = "session_id")]
     pub session: String,
-    /// `recount` (default): the lossless archive.
+    /// `recount` (default): the lossless archive; `cline-task`: the files of a task of Cline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// Write it to this file; default: it is in the answer.
+    /// Write it to this file; default: it is in the answer. Of a task: the folder, which must not hold such files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }

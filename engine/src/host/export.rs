@@ -36,12 +36,16 @@ pub(super) struct Writing {
 }
 
 impl Engine {
-    /// Writes a session as a lossless archive: its records bit for bit, what a fork inherits included.
+    /// Writes a session as a lossless archive: its records bit for bit, what a fork inherits included. Or, by `format`, as the files of a
+    /// task of Cline, in a folder.
     ///
     /// # Errors
-    /// `not_found`, `io`; `too_large` for an answer without a file.
+    /// `not_found`, `io`; `too_large` for an answer without a file; `conflict` when the folder holds such files.
     pub fn export(&self, ask: &api::Export) -> Result<api::Exported, Error> {
         let dir = &*self.inner;
+        if ["cline-task", "roo-task"].contains(&ask.format.as_deref().unwrap_or_default()) {
+            return super::export_task::export(self, ask);
+        }
         if let Some(format) = ask
             .format
             .as_deref()
@@ -51,7 +55,7 @@ impl Engine {
                 "there is no such format to export; format={format:?}"
             ))
             .with_field("format")
-            .with_next("name recount, or none"));
+            .with_next("name recount or cline-task, or none for recount"));
         }
         super::directory::check_name(&ask.session)?;
         if let Some(path) = &ask.path {

@@ -9,6 +9,7 @@ mod directory;
 mod engine;
 mod explain;
 mod export;
+mod export_task;
 mod fork;
 mod hooks;
 mod import;

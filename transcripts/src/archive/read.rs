@@ -139,6 +139,7 @@ impl Reader {
             offset: piece.offset,
             bytes: piece.bytes.len() as u64,
             id: None,
+            file: None,
         };
         session.entries.push(Archived { entry, source });
         Some(())

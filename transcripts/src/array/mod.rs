@@ -205,5 +205,6 @@ fn source(piece: &Piece<'_>) -> Source {
         offset: piece.offset,
         bytes: piece.bytes.len() as u64,
         id: None,
+        file: None,
     }
 }

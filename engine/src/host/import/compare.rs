@@ -75,7 +75,9 @@ pub(super) fn compare(session: &State, name: &str, recording: &[Event]) -> Verdi
         };
         if takes(&mut again, known.shifted(event), logged) {
             known.count = known.count.saturating_add(1);
-        } else if broken_off(logged) {
+        } else if recount_transcripts::is_passing(logged) {
+            // An earlier word on what the recording says in another way by now: a line that was still being written, a record that
+            // its host wrote anew. It shows nothing.
             again.retake(logged.clone());
             known.own.push(seq);
         } else {
@@ -99,16 +101,6 @@ fn takes(state: &mut State, event: Event, logged: &Event) -> bool {
         state.apply(admitted);
     }
     same
-}
-
-/// What could not be read, kept word for word. It shows nothing; where the recording has something else by now, it was the
-/// beginning of a line that its host was still writing.
-fn broken_off(event: &Event) -> bool {
-    let Body::Kept(kept) = &event.body else {
-        return false;
-    };
-    let name = kept.name.as_str();
-    name.is_some_and(|name| name.ends_with("/damaged"))
 }
 
 /// Equal but for seals.

@@ -22,6 +22,13 @@ impl Folder {
         }
     }
 
+    /// A folder.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self {
+            root: path.to_path_buf(),
+        }
+    }
+
     /// A path inside the folder: a recording cannot name a file elsewhere.
     fn inside(&self, path: &str) -> Option<PathBuf> {
         let path = Path::new(path);
@@ -49,14 +56,19 @@ impl Files for Folder {
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let path = self.inside(path)?;
-        let size = std::fs::metadata(&path)
-            .ok()
-            .filter(std::fs::Metadata::is_file)?
-            .len();
-        if size > LARGEST {
-            None
-        } else {
-            std::fs::read(path).ok()
-        }
+        file(&path)
+    }
+}
+
+/// The bytes of a file that is one, and not too large.
+pub(super) fn file(path: &Path) -> Option<Vec<u8>> {
+    let size = std::fs::metadata(path)
+        .ok()
+        .filter(std::fs::Metadata::is_file)?
+        .len();
+    if size > LARGEST {
+        None
+    } else {
+        std::fs::read(path).ok()
     }
 }

@@ -8,6 +8,7 @@ mod archive;
 mod compare;
 mod folder;
 mod shift;
+mod task;
 
 use super::directory::durable;
 use super::directory::{Directory, Held};
@@ -50,6 +51,13 @@ impl Engine {
     ) -> Result<api::Imported, Error> {
         let dir = &*self.inner;
         let path = Path::new(&ask.path);
+        let format = ask.format.as_deref().map(named_format).transpose()?;
+        if path.is_dir() {
+            return task::folder_in(self, path, format, ask, progress);
+        }
+        if let Some(place) = task::task_of(path, format).filter(|_| path.is_file()) {
+            return task::task(self, &place, format, ask.name.as_deref(), progress);
+        }
         let bytes = std::fs::read(path).map_err(|cause| {
             let kind = if cause.kind() == std::io::ErrorKind::NotFound {
                 ErrorKind::NotFound
@@ -60,7 +68,6 @@ impl Engine {
                 .with_field("path")
                 .with_next("check the path")
         })?;
-        let format = ask.format.as_deref().map(named_format).transpose()?;
         let format = match format.or_else(|| recount_transcripts::detect(&bytes)) {
             Some(format) => format,
             None => return Err(refused(&Refused::Unrecognised)),
@@ -104,7 +111,10 @@ fn name_of(ask: &api::Import, path: &Path) -> String {
     let stem = || {
         path.file_stem().map_or_else(
             || "imported".to_owned(),
-            |stem| stem.to_string_lossy().into_owned(),
+            |stem| {
+                let stem = stem.to_string_lossy();
+                stem.strip_suffix(".messages").unwrap_or(&stem).to_owned()
+            },
         )
     };
     ask.name.clone().unwrap_or_else(stem)
@@ -188,11 +198,12 @@ fn misfit_note(source: Option<&Source>, misplaced: &Misplaced) -> api::Note {
         "its result is not shown"
     };
     let (line, offset) = source.map_or((0, 0), |source| (source.line, source.offset));
+    let file = source.and_then(|source| source.file.as_deref());
     api::Note {
         line,
         offset,
         bytes: None,
-        problem: format!("{what}: {}", misplaced.why),
+        problem: in_file(file, &format!("{what}: {}", misplaced.why)),
     }
 }
 

@@ -1,0 +1,81 @@
+//! Tasks out: a session as the files that Cline would have.
+
+use super::engine::Engine;
+use super::export::{outside, write_archive};
+use crate::{Error, ErrorKind, api};
+use recount_events::Seq;
+use recount_projections::State;
+use recount_transcripts::{InForce, Written, write_task};
+use std::path::Path;
+
+/// Writes the files of a session into a folder.
+pub(super) fn export(engine: &Engine, ask: &api::Export) -> Result<api::Exported, Error> {
+    let dir = &*engine.inner;
+    super::directory::check_name(&ask.session)?;
+    let Some(path) = ask.path.as_deref() else {
+        return Err(Error::invalid("a task is a folder of files")
+            .with_field("path")
+            .with_next("name a folder to write them into"));
+    };
+    let folder = Path::new(path);
+    outside(dir, folder)?;
+    let (written, events) = {
+        let slot = dir.slot(&ask.session)?;
+        let mut held = slot.hold();
+        written(&ask.session, &dir.whole(&mut held)?.core.state)
+    };
+    free(folder, &written)?;
+    std::fs::create_dir_all(folder)?;
+    let mut bytes = 0_u64;
+    for (name, text) in &written.files {
+        write_archive(&folder.join(name), text.as_bytes())?;
+        bytes = bytes.saturating_add(text.len() as u64);
+    }
+    Ok(api::Exported {
+        session: ask.session.clone(),
+        format: "cline-task".to_owned(),
+        events,
+        bytes,
+        path: Some(path.to_owned()),
+        notes: written.notes,
+        ..api::Exported::default()
+    })
+}
+
+/// The files, and from how many events they come.
+fn written(name: &str, state: &State) -> (Written, u64) {
+    let timeline = state.timeline();
+    let head = state.head().map_or(0, |head| head.0.saturating_add(1));
+    let active = (0..head)
+        .map(Seq)
+        .filter(|seq| timeline.line.contains(*seq) && !timeline.line.fallen.contains_key(seq));
+    let events: Vec<_> = active
+        .filter_map(|seq| Some((seq, state.event(seq)?)))
+        .collect();
+    let log: Vec<InForce<'_>> = events
+        .iter()
+        .map(|(seq, logged)| InForce {
+            seq: *seq,
+            event: &logged.event,
+            hidden: timeline.content.contains_key(seq) && !timeline.visible(*seq),
+        })
+        .collect();
+    (write_task(name, &log), log.len() as u64)
+}
+
+/// Nothing is written over: a folder that holds a task may be the host's own.
+fn free(folder: &Path, written: &Written) -> Result<(), Error> {
+    let taken = written
+        .files
+        .iter()
+        .find(|(name, _)| folder.join(name).exists());
+    match taken {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::new(
+            ErrorKind::Conflict,
+            format!("the folder holds a file of that name; file={name:?}"),
+        )
+        .with_field("path")
+        .with_next("name another folder")),
+    }
+}
