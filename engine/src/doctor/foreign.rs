@@ -2,7 +2,7 @@
 
 use crate::host::Folder;
 use crate::{ErrorKind, api, evidence};
-use recount_transcripts::{FormatName, Report, archive};
+use recount_transcripts::{FormatName, Import, Refused, Report, TASK_FILES, archive};
 use std::path::Path;
 
 /// The largest file that is read whole, in bytes: 1 GiB.
@@ -56,6 +56,13 @@ pub(super) fn folder(diagnosis: &mut api::Diagnosis, path: &Path) {
         diagnosis.what = api::What::Empty;
         diagnosis.summary = "an empty directory: no session was ever written here".to_owned();
         return;
+    }
+    let task = TASK_FILES.iter().any(|file| path.join(file).is_file());
+    if task {
+        return recording(
+            diagnosis,
+            recount_transcripts::read_task(None, "recording", &Folder::at(path)),
+        );
     }
     diagnosis.what = api::What::Foreign;
     wrong(
@@ -143,12 +150,17 @@ fn archived(diagnosis: &mut api::Diagnosis, bytes: &[u8]) {
 }
 
 fn transcript(diagnosis: &mut api::Diagnosis, bytes: &[u8], format: FormatName, path: &Path) {
+    let read = recount_transcripts::read(bytes, Some(format), "recording", &Folder::beside(path));
+    recording(diagnosis, read);
+}
+
+fn recording(diagnosis: &mut api::Diagnosis, read: Result<Import, Refused>) {
     diagnosis.what = api::What::Transcript;
-    match recount_transcripts::read(bytes, Some(format), "recording", &Folder::beside(path)) {
+    match read {
         Ok(read) => {
             report(diagnosis, &read.report);
             let events: usize = read.sessions.iter().map(|one| one.events.len()).sum();
-            let what = format!("a recording of another host ({})", format.as_str());
+            let what = format!("a recording of another host ({})", read.format.as_str());
             told(diagnosis, &what, read.sessions.len(), events, false);
         }
         Err(cause) => wrong(diagnosis, &cause.to_string(), "check the file"),

@@ -24,6 +24,7 @@ mod prune;
 mod replay;
 mod rows;
 mod status;
+mod tasks;
 mod tiers;
 mod travel;
 mod upkeep;

@@ -41,7 +41,10 @@ fn is_accounted_for(data: &[u8], import: &Import) {
         .sessions
         .iter()
         .filter(|session| session.file.is_none());
-    for imported in own.flat_map(|session| &session.events) {
+    let own = own
+        .flat_map(|session| &session.events)
+        .filter(|imported| imported.source.file.is_none());
+    for imported in own {
         let from = usize::try_from(imported.source.offset).expect("a place in the file");
         let bytes = usize::try_from(imported.source.bytes).expect("a length in the file");
         covered

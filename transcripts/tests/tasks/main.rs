@@ -9,6 +9,7 @@
 
 mod cline;
 mod hostile;
+
 mod recorded;
 mod roo;
 mod sdk;

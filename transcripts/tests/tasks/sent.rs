@@ -4,6 +4,7 @@
 //! 2. Members that the API does not know are left out, of messages and of blocks.
 //! 3. Texts of white space only, and messages without a block, are left out.
 //! 4. A result that the host makes up for a call without one says that it failed.
+//! 5. A call that nothing could answer yet waits, and what would be said in the place of its result is no part of this.
 
 use serde_json::{Map, Value, json};
 
@@ -46,6 +47,9 @@ fn block(block: &Value) -> Option<Value> {
         "image" => &["type", "source"],
         "tool_use" => &["type", "id", "name", "input"],
         "thinking" => &["type", "thinking", "signature"],
+        "tool_result" if block["content"] == "[No result: the call was not answered.]" => {
+            return None;
+        }
         "tool_result" => return Some(result(block)),
         _ => return Some(block.clone()),
     };

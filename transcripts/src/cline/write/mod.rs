@@ -3,12 +3,14 @@
 //! - What came from such files is written as it stood, in its place; what a host added since gets the form that Cline would give it.
 //! - What these files cannot say is named in the notes.
 
+mod parts;
+
 use super::document::{joined, with_member, with_set};
 use super::{EDITS, HISTORY, ITEM, METADATA, TASKS, UI, marks};
 use crate::json::{self, Members};
+use parts::{Entry, Rebuilt, content, plain_blocks, words_block};
 use recount_events::{
-    Block, BlockId, BlockKind, Body, Content, Event, Format, Kept, Message, Replace, Role, Seq,
-    Shape, ToolResult, raw,
+    Block, BlockId, Body, Event, Kept, Message, Replace, Role, Seq, Shape, ToolResult, raw,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,28 +43,6 @@ pub fn write(name: &str, log: &[InForce<'_>]) -> Written {
     }
     task.flush();
     task.written(name)
-}
-
-/// A message while it is put together.
-#[derive(Debug, Default)]
-struct Rebuilt {
-    around: Option<String>,
-    /// A content that is no list.
-    whole: Option<String>,
-    /// Blocks by their index.
-    blocks: BTreeMap<usize, String>,
-    verbatim: Option<String>,
-    hidden: bool,
-    own: bool,
-}
-
-/// An entry of the edits.
-#[derive(Debug, Default)]
-struct Entry {
-    message: String,
-    kind: String,
-    blocks: BTreeMap<usize, (String, BTreeMap<usize, String>)>,
-    whole: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -568,101 +548,6 @@ impl Task {
     }
 }
 
-impl Rebuilt {
-    fn json(&self) -> String {
-        if let Some(raw) = &self.verbatim {
-            return raw.clone();
-        }
-        let around = self
-            .around
-            .as_deref()
-            .unwrap_or("{\"role\":\"user\",\"content\":null}");
-        match &self.whole {
-            // A content that was not there at all stays so.
-            Some(whole) => with_member(around, "content", whole),
-            None => with_member(
-                around,
-                "content",
-                &joined(self.blocks.values().map(String::as_str)),
-            ),
-        }
-    }
-}
-
-impl Entry {
-    fn json(&self) -> String {
-        if let Some(whole) = &self.whole {
-            return whole.clone();
-        }
-        let blocks: Vec<String> = self
-            .blocks
-            .values()
-            .map(|(block, updates)| {
-                format!("[{block},{}]", joined(updates.values().map(String::as_str)))
-            })
-            .collect();
-        format!(
-            "[{},[{},{}]]",
-            self.message,
-            self.kind,
-            joined(blocks.iter().map(String::as_str))
-        )
-    }
-}
-
 fn index(mark: &Members<'_>, key: &str) -> Option<usize> {
     mark.raw(key)?.parse().ok()
-}
-
-fn words_block(words: &str) -> String {
-    format!("{{\"type\":\"text\",\"text\":{}}}", json::escape(words))
-}
-
-/// A content as it stood.
-fn content(content: &Content) -> String {
-    match content.shape {
-        Shape::Absent => "null".to_owned(),
-        Shape::String => content
-            .blocks
-            .first()
-            .and_then(Block::json)
-            .unwrap_or("\"[lost]\"")
-            .to_owned(),
-        Shape::Bytes => {
-            let bytes = content.blocks.first().and_then(|block| block.raw.bytes());
-            json::escape(&String::from_utf8_lossy(bytes.unwrap_or_default()))
-        }
-        Shape::Blocks if content.format == Format::Anthropic => {
-            joined(content.blocks.iter().map(|block| {
-                block
-                    .json()
-                    .unwrap_or("{\"type\":\"text\",\"text\":\"[lost]\"}")
-            }))
-        }
-        Shape::Blocks => {
-            let (blocks, _) = plain_blocks(content);
-            joined(blocks.iter().map(String::as_str))
-        }
-    }
-}
-
-/// Blocks as Cline writes them, and whether nothing of them is lost by that.
-fn plain_blocks(content: &Content) -> (Vec<String>, bool) {
-    let mut sure = true;
-    let blocks = content.blocks.iter().map(|block| match block.json() {
-        Some(raw) if raw.starts_with('"') => format!("{{\"type\":\"text\",\"text\":{raw}}}"),
-        Some(raw) if content.format == Format::Anthropic && block.kind != BlockKind::Other => {
-            raw.to_owned()
-        }
-        Some(raw) => {
-            sure = false;
-            words_block(raw)
-        }
-        None => {
-            sure = false;
-            words_block("[lost]")
-        }
-    });
-    let blocks = blocks.collect();
-    (blocks, sure)
 }
