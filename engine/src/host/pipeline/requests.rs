@@ -174,6 +174,7 @@ fn addressee(
     let sent = issued.as_deref().and_then(issued_in);
     let (mut profile, source) = match (own, sent) {
         (Some((profile, source)), sent) => {
+            let profile = core.profile_under(timeline, profile);
             let same = sent.filter(|sent| sent.profile == source);
             let params = same.and_then(|sent| sent.params.clone());
             let wire = same.map_or(profile.wire, |sent| sent.wire);

@@ -373,3 +373,31 @@ fn a10_without_a_model_there_is_always_a_plan() {
         .unwrap();
     assert_eq!(digest(&desk.session), before);
 }
+
+#[test]
+fn a3_what_the_policy_adds_to_a_request_is_in_a_compactions_too() {
+    let policy = r#"{"type":"policy","preset":"claude-code","params":{"micro":{"cached":"context_management"}}}"#;
+    let desk = Desk::new(super::desk::THINKER, policy);
+    desk.talks(4, 40);
+    let header = |request: &api::Request| {
+        let headers: serde_json::Value = serde_json::from_str(request.headers.get()).unwrap();
+        headers["anthropic-beta"].clone()
+    };
+    let unsent = desk.plans();
+    let unsent = &unsent.requests[0].request;
+    assert!(parsed(unsent)["context_management"].is_object());
+    let sent = desk.prepares();
+    let sent = sent.prompt.request.as_ref().unwrap();
+    assert_eq!(header(unsent), header(sent));
+    let again = desk.session.compact(api::Compact {
+        custom_instruction: Some("once more".into()),
+        ..Default::default()
+    });
+    let asked = &again.unwrap().requests[0].request;
+    assert_eq!(
+        parsed(asked)["context_management"],
+        parsed(sent)["context_management"]
+    );
+    assert_eq!(text(asked).matches("\"context_management\"").count(), 1);
+    assert_eq!(header(asked), header(sent));
+}
