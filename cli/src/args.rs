@@ -389,6 +389,9 @@ pub(crate) struct Open {
     /// A shipped profile's name, or JSON
     #[arg(long)]
     pub(crate) profile: Option<String>,
+    /// A preset's name, or JSON: how the session is kept small
+    #[arg(long)]
+    pub(crate) policy: Option<String>,
     /// main, sub or side
     #[arg(long)]
     pub(crate) kind: Option<String>,

@@ -9,6 +9,7 @@ pub(crate) fn run(cli: &Cli, args: &Open) -> crate::Outcome {
     let ask = api::Open {
         session: args.session.clone(),
         profile: profile(args.profile.as_ref())?,
+        policy: profile(args.policy.as_ref())?,
         kind: args.kind.clone(),
         create: args.create,
         ..Default::default()

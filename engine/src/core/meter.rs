@@ -309,13 +309,13 @@ impl Core {
         };
         let last = near.find(at)?;
         let pieces = (0..=last).rev().take_while(at).last()?;
-        let freed = scaled(self.freed(first, projection, pieces)?, factor_milli);
-        let tokens = tokens.saturating_sub(freed);
+        let (then, now) = self.before(first, projection, pieces)?;
+        let tokens = left(tokens, then, now, factor_milli);
         (tokens > 0).then_some(Measured { pieces, tokens })
     }
 
-    /// Counted tokens that stood before a response when it was asked for and no longer do.
-    fn freed(&self, first: Seq, projection: &Projection, pieces: usize) -> Option<u64> {
+    /// Counted tokens that stood before a response when it was asked for, and those that do now.
+    fn before(&self, first: Seq, projection: &Projection, pieces: usize) -> Option<(u64, u64)> {
         let now = projection.pieces.get(pieces)?.tokens_before;
         let mut known = self
             .before_response
@@ -323,18 +323,29 @@ impl Core {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let then = match *known {
             Some((seq, tokens)) if seq == first => tokens,
-            _ => self.freed_then(first)?,
+            _ => self.before_then(first)?,
         };
         *known = Some((first, then));
-        Some(then.saturating_sub(now))
+        Some((then, now))
     }
 
-    fn freed_then(&self, first: Seq) -> Option<u64> {
+    fn before_then(&self, first: Seq) -> Option<u64> {
         let timeline = self.state.timeline_at(first.prev()?).ok()?;
         let logged = timeline.header.profile.clone().or_else(|| self.profile())?;
         let profile = profile_of(&logged)?;
         Some(self.render(&timeline, profile, profile.wire, true).tokens)
     }
+}
+
+/// What is left of a measured prompt when less of it is shown: by the factor or in proportion, whichever leaves more. What the
+/// provider counted is not all in the log, nor all of the log in what it counted.
+fn left(measured: u64, then: u64, now: u64, factor_milli: u64) -> u64 {
+    let freed = then.saturating_sub(now);
+    let by_factor = measured.saturating_sub(scaled(freed, factor_milli));
+    let part = u128::from(measured)
+        .saturating_mul(u128::from(now.min(then)))
+        .checked_div(u128::from(then));
+    by_factor.max(part.and_then(|part| u64::try_from(part).ok()).unwrap_or(0))
 }
 
 fn root(projection: &Projection, index: usize) -> Option<Digest> {
@@ -442,5 +453,23 @@ impl Core {
     /// Cache edits were sent whose effect no answer has told yet.
     pub(crate) fn pending_edits(&self) -> bool {
         !self.edits_pending().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+
+    #[test]
+    fn t1_what_is_left_of_a_measured_prompt_is_never_guessed_too_small() {
+        // Nothing went.
+        assert_eq!(left(1_000, 500, 500, 1_600), 1_000);
+        assert_eq!(left(1_000, 500, 900, 1_600), 1_000);
+        // The provider counted twice what we did: 100 of ours are 160 of its by the factor, 200 in proportion.
+        assert_eq!(left(1_000, 500, 400, 1_600), 840);
+        // It counted less than we did: 160 by the factor, 80 in proportion.
+        assert_eq!(left(400, 500, 400, 1_600), 320);
+        assert_eq!(left(400, 0, 0, 1_600), 400);
+        assert_eq!(left(100, 500, 0, 1_600), 0);
     }
 }
