@@ -7,6 +7,7 @@
 mod body;
 mod cache;
 mod differ;
+mod drill;
 mod host;
 mod line;
 mod provider;
@@ -22,6 +23,7 @@ mod tokenizer;
 pub use body::{Block, Body, Life, Part};
 pub use cache::{Account, Cache};
 pub use differ::{Change, Differ};
+pub use drill::{Drill, Move};
 pub use host::Host;
 pub use line::{Kills, Line, Refused};
 pub use provider::{Provider, Reply, Traits};

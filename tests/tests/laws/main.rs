@@ -5,9 +5,11 @@
     reason = "a law that does not hold panics, in its helpers too"
 )]
 
+mod budget;
 mod census;
 mod codec;
 mod cold;
+mod drills;
 mod fold;
 mod kept;
 mod marks;

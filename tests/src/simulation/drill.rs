@@ -1,0 +1,520 @@
+//! A short session under a small window: moves of a host in any order, against the same provider.
+//!
+//! - Where a run relives what people did, a drill does what nobody would: refusals that are lies, summaries that come late or never,
+//!   undone folds, folds of its own, events of the generator in between.
+
+use super::body::Body;
+use super::line::Line;
+use super::provider::{Provider, Reply};
+use super::recording::prose;
+use super::refusal::{Why, word};
+use super::setup::Setup;
+use super::summary;
+use crate::generate::{KINDS, Op};
+use crate::recordings::Dice;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How often a prompt is asked for before the drill gives up on an answer.
+const ATTEMPTS: usize = 12;
+
+/// What a host does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Move {
+    /// The person writes so many words.
+    Say(u16),
+    /// A prompt is asked for and sent; the model answers with so many words and so many calls.
+    Ask(u16, u8),
+    /// Every open call gets a result of so many words.
+    Results(u16),
+    /// The person compacts; without a model, or with one that answers.
+    Compact(bool),
+    /// Summaries are answered only when the session waits for them (true), or at once (false).
+    Late(bool),
+    /// What is pending is given up.
+    Abandon,
+    /// The provider refuses what it could have taken.
+    Lie,
+    /// Back by so many turns.
+    Back(u8),
+    /// One of the last undoable events is undone.
+    Undo(u8),
+    /// So many minutes pass.
+    Idle(u8),
+    /// The host stages a span for collapsing.
+    Stage(u8),
+    /// An event of the generator.
+    Event(Op),
+}
+
+/// Kinds of the generator that a drill hands in: what makes deep states, without what sets windows or speaks for the provider.
+const HANDED: [&str; 12] = [
+    "message",
+    "tool_result",
+    "inject",
+    "replace",
+    "delete_range",
+    "snip",
+    "collapse_stage",
+    "collapse_commit",
+    "compact_commit",
+    "undo",
+    "memory",
+    "todo",
+];
+
+/// A drill in progress.
+#[derive(Debug)]
+pub struct Drill {
+    /// The engine.
+    pub line: Line,
+    /// The provider.
+    pub provider: Provider,
+    /// What must not be.
+    pub defects: Vec<String>,
+    /// What happened, by name: moves, outcomes, events.
+    pub census: BTreeMap<String, u64>,
+    /// The log so far.
+    pub log: Vec<Value>,
+    setup: Setup,
+    dice: Dice,
+    now: u64,
+    late: bool,
+    answered: u64,
+    names: u64,
+    /// Compactions that were committed, by position, with the tokens shown just before and just after.
+    pub commits: Vec<(u64, u64, u64)>,
+}
+
+impl Drill {
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn new(setup: Setup) -> Result<Self, String> {
+        let line = Line::simulated("drill", None)?;
+        let mut drill = Self {
+            line,
+            provider: Provider::new(setup.traits(), &setup.seed),
+            defects: Vec::new(),
+            census: BTreeMap::new(),
+            log: Vec::new(),
+            dice: Dice::new(&setup.seed),
+            setup,
+            now: 1_700_000_000_000,
+            late: false,
+            answered: 0,
+            names: 0,
+            commits: Vec::new(),
+        };
+        let ask = json!({
+            "create": true,
+            "profile": drill.setup.profile(false),
+            "policy": drill.setup.policy(),
+            "at": drill.now,
+        });
+        drill.call("v1.session.open", ask);
+        let tools = json!([{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]);
+        drill.append(json!({"type": "system", "content": "Be brief."}));
+        drill.append(json!({"type": "tools", "tools": tools}));
+        drill.follow();
+        Ok(drill)
+    }
+
+    /// Does a move, and looks at what was logged.
+    pub fn step(&mut self, step: Move) {
+        self.now += 1_000;
+        match step {
+            Move::Say(words) => self.say(words),
+            Move::Ask(words, calls) => self.ask(words, calls, false),
+            Move::Lie => self.ask(20, 0, true),
+            Move::Results(words) => self.results(words),
+            Move::Compact(model_free) => self.compact(model_free),
+            Move::Late(late) => self.late = late,
+            Move::Abandon => self.abandon(),
+            Move::Back(turns) => {
+                let ask = json!({"to": {"turns": 1 + turns % 3}, "at": self.now});
+                self.call("v1.session.rollback", ask);
+            }
+            Move::Undo(number) => self.undo(number),
+            Move::Idle(minutes) => self.now += u64::from(minutes) * 60_000,
+            Move::Stage(number) => self.stage(number),
+            Move::Event(op) => self.hand(op),
+        }
+        self.follow();
+    }
+
+    fn count(&mut self, name: &str) {
+        *self.census.entry(name.to_owned()).or_default() += 1;
+    }
+
+    fn call(&mut self, method: &'static str, params: Value) -> Option<Value> {
+        match self.line.call(method, params) {
+            Ok(answer) => Some(answer),
+            Err(refused) => {
+                if !matches!(refused.kind.as_str(), "Rejected" | "NotFound" | "Invalid" | "Conflict") {
+                    self.defects.push(format!("{refused:?}"));
+                }
+                let short = method.trim_start_matches("v1.session.");
+                self.count(&format!("{short} {}", refused.kind));
+                None
+            }
+        }
+    }
+
+    fn append(&mut self, mut event: Value) -> Option<Value> {
+        if let Some(object) = event.as_object_mut() {
+            object.insert("at".to_owned(), json!(self.now));
+        }
+        self.call("v1.session.append", json!({"events": [event]}))
+    }
+
+    fn say(&mut self, words: u16) {
+        let text = prose(&mut self.dice, u64::from(words) + 1);
+        self.append(json!({"type": "message", "role": "user", "content": text}));
+    }
+
+    fn results(&mut self, words: u16) {
+        let text = prose(&mut self.dice, u64::from(words) + 1);
+        let status = self.call("v1.session.project", json!({}));
+        let open = status.map(|status| status["waiting"]["calls"].clone());
+        for block in open.as_ref().and_then(Value::as_array).into_iter().flatten() {
+            let event = json!({"type": "tool_result", "block": block, "content": text});
+            self.append(event);
+        }
+    }
+
+    fn ask(&mut self, words: u16, calls: u8, lie: bool) {
+        let mut lie = lie;
+        for _ in 0..ATTEMPTS {
+            self.now += 1;
+            let Some(prepared) = self.call("v1.session.prepare", json!({"now": self.now, "heal": true})) else {
+                self.defects.push("prepare was refused".to_owned());
+                return;
+            };
+            let outcome = prepared["outcome"].as_str().unwrap_or("?").to_owned();
+            self.count(&outcome);
+            if (!self.late || outcome == "waiting") && self.act(&prepared["actions"]) {
+                continue;
+            }
+            if outcome != "ready" {
+                if outcome == "impossible" || outcome == "blocked" {
+                    self.stuck(&prepared);
+                }
+                return;
+            }
+            match self.send(prepared, words, calls, std::mem::take(&mut lie)) {
+                Some(()) => return,
+                None => continue,
+            }
+        }
+        self.defects.push(format!("no answer after {ATTEMPTS} prompts"));
+    }
+
+    /// Nothing can be sent: whether the floor and the newest words alone would have fitted.
+    fn stuck(&mut self, prepared: &Value) {
+        if self.setup.preset == "none" {
+            return;
+        }
+        let ask = json!({"heal": true, "profile": self.setup.unlimited(false)});
+        let Some(whole) = self.call("v1.session.project", ask) else { return };
+        let body = whole["request"]["body"].as_str().unwrap_or_default();
+        let least = Body::parse(self.setup.wire, body).map_or(u64::MAX, |body| self.provider.least(&body));
+        // A margin for what the engine can only estimate: until an answer came, it takes 1,600 thousandths for the factor.
+        if least.saturating_mul(2) <= self.setup.window {
+            self.defects.push(format!(
+                "{} although the floor and the newest words need {least} of {}: {}",
+                prepared["outcome"], self.setup.window, prepared["impossible"]
+            ));
+        }
+    }
+
+    fn send(&mut self, mut prepared: Value, words: u16, calls: u8, mut lie: bool) -> Option<()> {
+        for _ in 0..ATTEMPTS {
+            let number = self.line.next_issued().saturating_sub(1);
+            let text = prepared["request"]["body"].as_str().unwrap_or_default().to_owned();
+            let reply = self.provider.send(&text, self.now);
+            let refusal = match reply {
+                Reply::Answered { .. } if lie => {
+                    lie = false;
+                    let window = self.setup.window;
+                    let why = Why::Tokens { input: window + window / 8, max_tokens: 0, window, with_output: false };
+                    word(self.setup.wire, why, &mut self.dice)
+                }
+                Reply::Answered { account, deleted } => {
+                    self.answered += 1;
+                    self.count("answered");
+                    self.answer(number, words, calls);
+                    let mut usage = Provider::usage(&account, deleted, 10);
+                    if let Some(object) = usage.as_object_mut() {
+                        object.insert("type".to_owned(), json!("usage"));
+                        object.insert("issued".to_owned(), json!(format!("@issued:{number}")));
+                        object.insert("request".to_owned(), json!(format!("answer-{}", self.names)));
+                    }
+                    self.append(usage);
+                    return Some(());
+                }
+                // Blocks that only their own provider knows come from the generator; nothing else is excused.
+                Reply::Invalid(violations) => {
+                    self.count("invalid");
+                    let own = violations.iter().all(|one| matches!(one.rule, "block-kind" | "part-kind"));
+                    if !own {
+                        self.defects.push(format!("invalid request: {:?}", violations.first()));
+                    }
+                    return Some(());
+                }
+                Reply::Refused(refusal) => {
+                    self.count("refused");
+                    self.judge(&text, &prepared);
+                    refusal
+                }
+            };
+            self.now += 1;
+            let ask = json!({"now": self.now, "error": refusal.error, "issued": format!("@issued:{number}")});
+            let answer = self.call("v1.session.overflowed", ask)?;
+            self.count(&format!("overflowed {}", answer["outcome"].as_str().unwrap_or("?")));
+            match answer["outcome"].as_str() {
+                Some("retry") => prepared = answer["retry"].clone(),
+                Some("summarise") => {
+                    self.summarise(&answer["compaction"], &answer["requests"]);
+                    return None;
+                }
+                _ => return Some(()),
+            }
+        }
+        self.defects.push(format!("refused {ATTEMPTS} times in a row"));
+        Some(())
+    }
+
+    /// Law 9: after the first answer nothing is refused that could have been made to fit.
+    fn judge(&mut self, text: &str, prepared: &Value) {
+        if self.answered == 0 {
+            return;
+        }
+        let Ok(body) = Body::parse(self.setup.wire, text) else { return };
+        let input: u64 = self.provider.counts(&body).iter().sum();
+        let least = self.provider.least(&body);
+        let room = body.max_tokens.min(self.setup.window / 4);
+        if least + room <= self.setup.window {
+            self.defects.push(format!(
+                "refused: {input} + {} > {}, estimate {}, least {least}",
+                body.max_tokens, self.setup.window, prepared["estimate"]
+            ));
+        }
+    }
+
+    fn answer(&mut self, number: usize, words: u16, calls: u8) {
+        self.names += 1;
+        let text = prose(&mut self.dice, u64::from(words) + 1);
+        let mut content = vec![json!({"type": "text", "text": text})];
+        for call in 0..calls % 3 {
+            let id = format!("toolu_{}_{call}", self.names);
+            let path = format!("file{}.txt", self.dice.below(4));
+            content.push(json!({"type": "tool_use", "id": id, "name": "read", "input": {"file_path": path}}));
+        }
+        let event = json!({
+            "type": "message", "role": "assistant", "content": content,
+            "response": format!("answer-{}", self.names), "issued": format!("@issued:{number}"),
+        });
+        self.append(event);
+    }
+
+    fn act(&mut self, actions: &Value) -> bool {
+        let mut changed = false;
+        for action in actions.as_array().into_iter().flatten() {
+            if action["kind"] == "summarise" {
+                let request = json!([{"chunk": action["chunk"], "request": action["request"]}]);
+                self.summarise(&action["compaction"], &request);
+                changed = true;
+            } else {
+                self.call("v1.session.done", json!({"action": action["id"], "now": self.now}));
+            }
+        }
+        changed
+    }
+
+    fn summarise(&mut self, compaction: &Value, requests: &Value) {
+        let mut open: Vec<Value> = requests.as_array().cloned().unwrap_or_default();
+        for _ in 0..ATTEMPTS {
+            let Some(one) = open.first().cloned() else { return };
+            self.now += 1;
+            let text = one["request"]["body"].as_str().unwrap_or_default().to_owned();
+            let mut ask = json!({"compaction": compaction, "chunk": one["chunk"], "now": self.now});
+            match (self.provider.send(&text, self.now), Body::parse(self.setup.wire, &text)) {
+                (Reply::Answered { account, deleted }, Ok(body)) => {
+                    let written = self.provider.summarise(&body);
+                    if written.fault == Some(summary::Fault::Overloaded) {
+                        ask["error"] = json!({"status": 529, "body": "overloaded_error"});
+                    } else {
+                        ask["text"] = json!(written.text);
+                        ask["stop"] = json!(written.stop);
+                        ask["usage"] = Provider::usage(&account, deleted, 100);
+                    }
+                }
+                (Reply::Refused(refusal), _) => ask["error"] = refusal.error,
+                (reply, _) => {
+                    self.count("invalid summary request");
+                    if let Reply::Invalid(violations) = reply
+                        && !violations.iter().all(|one| matches!(one.rule, "block-kind" | "part-kind"))
+                    {
+                        self.defects.push(format!("invalid request for a summary: {:?}", violations.first()));
+                    }
+                    ask["error"] = json!("invalid_request_error");
+                }
+            }
+            let Some(answer) = self.call("v1.session.summarised", ask) else { return };
+            self.count(&format!("summarised {}", answer["outcome"].as_str().unwrap_or("?")));
+            match answer["outcome"].as_str() {
+                Some("next" | "retry") => {
+                    open = answer["requests"].as_array().cloned().unwrap_or_default();
+                }
+                _ => return,
+            }
+        }
+        self.defects.push(format!("{compaction} was not done after {ATTEMPTS} answers"));
+    }
+
+    fn compact(&mut self, model_free: bool) {
+        let ask = json!({"now": self.now, "model_free": model_free});
+        let Some(answer) = self.call("v1.session.compact", ask) else { return };
+        self.count(&format!("compact {}", answer["outcome"].as_str().unwrap_or("?")));
+        if !self.late {
+            self.summarise(&answer["compaction"], &answer["requests"]);
+        }
+    }
+
+    fn abandon(&mut self) {
+        let pending = self.call("v1.session.status", json!({}));
+        let pending = pending.and_then(|status| status["pending"][0].as_str().map(str::to_owned));
+        if let Some(compaction) = pending {
+            let ask = json!({"compaction": compaction, "reason": "the person said so", "now": self.now});
+            self.call("v1.session.abandon", ask);
+        }
+    }
+
+    fn undo(&mut self, number: u8) {
+        let undoable = ["compact_commit", "collapse_commit", "replace", "snip", "rollback", "undo", "inject"];
+        let recent: Vec<u64> = self
+            .log
+            .iter()
+            .rev()
+            .filter(|event| event["type"].as_str().is_some_and(|kind| undoable.contains(&kind)))
+            .filter_map(|event| event["seq"].as_u64())
+            .take(4)
+            .collect();
+        if let Some(event) = recent.get(usize::from(number) % recent.len().max(1)) {
+            self.call("v1.session.undo", json!({"event": event, "at": self.now}));
+        }
+    }
+
+    fn stage(&mut self, number: u8) {
+        let said: Vec<u64> = self
+            .log
+            .iter()
+            .filter(|event| event["type"] == "message")
+            .filter_map(|event| event["seq"].as_u64())
+            .collect();
+        let first = said.get(usize::from(number) % said.len().max(1)).copied();
+        let last = first.and_then(|first| said.iter().find(|seq| **seq > first + 1).copied());
+        if let (Some(first), Some(last)) = (first, last) {
+            self.names += 1;
+            let id = format!("span-{}", self.names);
+            self.append(json!({"type": "collapse_stage", "id": id, "first": first, "last": last, "summary": "they talked"}));
+        }
+    }
+
+    fn hand(&mut self, op: Op) {
+        let handed = KINDS
+            .get(op.kind)
+            .is_some_and(|(kind, _, _)| HANDED.contains(kind));
+        if !handed {
+            return;
+        }
+        let mut host = crate::generate::Host::new();
+        host.tidy = true;
+        host.log.clone_from(&self.log);
+        let given = host.event(op);
+        let kind = given.value["type"].as_str().unwrap_or("?").to_owned();
+        let mut event = given.value;
+        if let Some(object) = event.as_object_mut() {
+            object.shift_remove("because");
+        }
+        if self.append(event).is_some() {
+            self.count(&format!("handed {kind}"));
+        }
+    }
+
+    /// Reads what was logged since, and weighs each commit.
+    fn follow(&mut self) {
+        let mut next = Some(self.log.len() as u64);
+        let begin = self.log.len();
+        while let Some(from) = next {
+            let Some(page) = self.call("v1.session.log", json!({"from": from})) else { return };
+            self.log
+                .extend(page["events"].as_array().into_iter().flatten().cloned());
+            next = page["next"].as_u64();
+        }
+        let fresh: Vec<Value> = self.log.get(begin..).unwrap_or_default().to_vec();
+        for event in &fresh {
+            let kind = event["type"].as_str().unwrap_or("?").to_owned();
+            self.count(&format!("logged {kind}"));
+            if kind == "compact_commit" && !event["first"].is_null() {
+                self.weigh(event["seq"].as_u64().unwrap_or(0), &fresh);
+            }
+        }
+    }
+
+    /// Law 10: what is shown with a commit, and with all that it brought back, is smaller than what was shown before it.
+    fn weigh(&mut self, commit: u64, fresh: &[Value]) {
+        let last = fresh
+            .iter()
+            .filter(|event| event["because"].as_u64() == Some(commit))
+            .filter_map(|event| event["seq"].as_u64())
+            .next_back()
+            .unwrap_or(commit);
+        let shown = |drill: &mut Self, seq: u64| {
+            let profile = drill.setup.unlimited(false);
+            let ask = json!({"at": {"seq": seq}, "heal": true, "as": "none", "profile": profile});
+            let shown = drill.call("v1.session.project", ask)?;
+            shown["tokens"]["total"].as_u64()
+        };
+        let before = shown(self, commit.saturating_sub(1));
+        let after = shown(self, last);
+        if let (Some(before), Some(after)) = (before, after) {
+            self.commits.push((commit, before, after));
+            if after >= before {
+                self.defects
+                    .push(format!("the compaction at {commit} made {before} tokens {after}"));
+            }
+        }
+    }
+
+    /// Asks again and again without anything new: compaction comes to rest.
+    pub fn settle(&mut self) {
+        self.late = false;
+        let mut quiet = 0;
+        for _ in 0..ATTEMPTS {
+            let before = self.log.len();
+            self.now += 1_000;
+            let Some(prepared) = self.call("v1.session.prepare", json!({"now": self.now, "heal": true})) else { return };
+            let acted = self.act(&prepared["actions"]);
+            self.follow();
+            let changed = self.log.get(before..).unwrap_or_default().iter().any(|event| {
+                !matches!(event["type"].as_str(), Some("issued" | "counted"))
+            });
+            quiet = if acted || changed { 0 } else { quiet + 1 };
+            if quiet == 2 {
+                return;
+            }
+        }
+        let last: Vec<String> = self
+            .log
+            .iter()
+            .rev()
+            .take(6)
+            .map(|event| event.to_string().chars().take(120).collect())
+            .collect();
+        self.defects
+            .push(format!("it does not come to rest; last: {last:?}"));
+    }
+}
