@@ -43,8 +43,8 @@ pub struct Differ {
     last: Vec<Block>,
     /// The newest position when the last prompt was issued.
     pub head: Option<u64>,
-    /// Calls that were open when it was issued, as their results show.
-    open: BTreeMap<String, String>,
+    /// What it said about thinking.
+    thinking: Value,
     /// Changes by the kind of their cause; those without one under `nothing`.
     pub causes: BTreeMap<String, u64>,
 }
@@ -77,7 +77,9 @@ impl Differ {
                 part: was.map(|block| block.part),
                 was: cut(was),
                 now: cut(body.blocks.get(block)),
-                cause: was.and_then(|was| cause(was, &self.last, block, between)),
+                cause: was
+                    .and_then(|was| cause(was, &self.last, block, between))
+                    .or_else(|| self.thinking_turned(body, between)),
             }
         });
         if let Some(change) = &change {
@@ -85,10 +87,35 @@ impl Differ {
             *self.causes.entry(kind.to_owned()).or_default() += 1;
         }
         self.last.clone_from(&body.blocks);
+        self.thinking = thinking(body);
         self.head = Some(head);
-        self.open.clear();
         change
     }
+
+    /// Thinking was turned off or on by a response of the open loop that does not begin with it, or by the end of that loop: then all
+    /// thinking comes or goes, and nothing else does.
+    fn thinking_turned(&self, body: &Body, between: &[Value]) -> Option<(String, u64)> {
+        let worded = |blocks: &[Block]| -> Vec<String> {
+            let spoken = blocks.iter().filter(|block| {
+                !matches!(
+                    block.value["type"].as_str(),
+                    Some("thinking" | "redacted_thinking")
+                )
+            });
+            spoken.map(|block| block.bytes.clone()).collect()
+        };
+        let (was, now) = (worded(&self.last), worded(&body.blocks));
+        let event = between.iter().find(|event| event["type"] == "message")?;
+        (self.thinking != thinking(body) && now.starts_with(&was))
+            .then(|| ("thinking".to_owned(), event["seq"].as_u64().unwrap_or(0)))
+    }
+}
+
+/// Whether the request asks for thinking; its budget changes nothing that was said.
+fn thinking(body: &Body) -> Value {
+    body.params
+        .get("thinking")
+        .map_or(Value::Null, |thinking| thinking["type"].clone())
 }
 
 /// The first event that explains a change of a block.

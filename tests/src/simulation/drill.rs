@@ -152,7 +152,10 @@ impl Drill {
         match self.line.call(method, params) {
             Ok(answer) => Some(answer),
             Err(refused) => {
-                if !matches!(refused.kind.as_str(), "Rejected" | "NotFound" | "Invalid" | "Conflict") {
+                if !matches!(
+                    refused.kind.as_str(),
+                    "Rejected" | "NotFound" | "Invalid" | "Conflict"
+                ) {
                     self.defects.push(format!("{refused:?}"));
                 }
                 let short = method.trim_start_matches("v1.session.");
@@ -178,7 +181,12 @@ impl Drill {
         let text = prose(&mut self.dice, u64::from(words) + 1);
         let status = self.call("v1.session.project", json!({}));
         let open = status.map(|status| status["waiting"]["calls"].clone());
-        for block in open.as_ref().and_then(Value::as_array).into_iter().flatten() {
+        for block in open
+            .as_ref()
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             let event = json!({"type": "tool_result", "block": block, "content": text});
             self.append(event);
         }
@@ -188,7 +196,9 @@ impl Drill {
         let mut lie = lie;
         for _ in 0..ATTEMPTS {
             self.now += 1;
-            let Some(prepared) = self.call("v1.session.prepare", json!({"now": self.now, "heal": true})) else {
+            let Some(prepared) =
+                self.call("v1.session.prepare", json!({"now": self.now, "heal": true}))
+            else {
                 self.defects.push("prepare was refused".to_owned());
                 return;
             };
@@ -208,7 +218,8 @@ impl Drill {
                 None => continue,
             }
         }
-        self.defects.push(format!("no answer after {ATTEMPTS} prompts"));
+        self.defects
+            .push(format!("no answer after {ATTEMPTS} prompts"));
     }
 
     /// Nothing can be sent: whether the floor and the newest words alone would have fitted.
@@ -217,9 +228,12 @@ impl Drill {
             return;
         }
         let ask = json!({"heal": true, "profile": self.setup.unlimited(false)});
-        let Some(whole) = self.call("v1.session.project", ask) else { return };
+        let Some(whole) = self.call("v1.session.project", ask) else {
+            return;
+        };
         let body = whole["request"]["body"].as_str().unwrap_or_default();
-        let least = Body::parse(self.setup.wire, body).map_or(u64::MAX, |body| self.provider.least(&body));
+        let least =
+            Body::parse(self.setup.wire, body).map_or(u64::MAX, |body| self.provider.least(&body));
         // A margin for what the engine can only estimate: until an answer came, it takes 1,600 thousandths for the factor.
         if least.saturating_mul(2) <= self.setup.window {
             self.defects.push(format!(
@@ -232,13 +246,21 @@ impl Drill {
     fn send(&mut self, mut prepared: Value, words: u16, calls: u8, mut lie: bool) -> Option<()> {
         for _ in 0..ATTEMPTS {
             let number = self.line.next_issued().saturating_sub(1);
-            let text = prepared["request"]["body"].as_str().unwrap_or_default().to_owned();
+            let text = prepared["request"]["body"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             let reply = self.provider.send(&text, self.now);
             let refusal = match reply {
                 Reply::Answered { .. } if lie => {
                     lie = false;
                     let window = self.setup.window;
-                    let why = Why::Tokens { input: window + window / 8, max_tokens: 0, window, with_output: false };
+                    let why = Why::Tokens {
+                        input: window + window / 8,
+                        max_tokens: 0,
+                        window,
+                        with_output: false,
+                    };
                     word(self.setup.wire, why, &mut self.dice)
                 }
                 Reply::Answered { account, deleted } => {
@@ -249,7 +271,10 @@ impl Drill {
                     if let Some(object) = usage.as_object_mut() {
                         object.insert("type".to_owned(), json!("usage"));
                         object.insert("issued".to_owned(), json!(format!("@issued:{number}")));
-                        object.insert("request".to_owned(), json!(format!("answer-{}", self.names)));
+                        object.insert(
+                            "request".to_owned(),
+                            json!(format!("answer-{}", self.names)),
+                        );
                     }
                     self.append(usage);
                     return Some(());
@@ -257,9 +282,12 @@ impl Drill {
                 // Blocks that only their own provider knows come from the generator; nothing else is excused.
                 Reply::Invalid(violations) => {
                     self.count("invalid");
-                    let own = violations.iter().all(|one| matches!(one.rule, "block-kind" | "part-kind"));
+                    let own = violations
+                        .iter()
+                        .all(|one| matches!(one.rule, "block-kind" | "part-kind"));
                     if !own {
-                        self.defects.push(format!("invalid request: {:?}", violations.first()));
+                        self.defects
+                            .push(format!("invalid request: {:?}", violations.first()));
                     }
                     return Some(());
                 }
@@ -272,7 +300,10 @@ impl Drill {
             self.now += 1;
             let ask = json!({"now": self.now, "error": refusal.error, "issued": format!("@issued:{number}")});
             let answer = self.call("v1.session.overflowed", ask)?;
-            self.count(&format!("overflowed {}", answer["outcome"].as_str().unwrap_or("?")));
+            self.count(&format!(
+                "overflowed {}",
+                answer["outcome"].as_str().unwrap_or("?")
+            ));
             match answer["outcome"].as_str() {
                 Some("retry") => prepared = answer["retry"].clone(),
                 Some("summarise") => {
@@ -282,7 +313,8 @@ impl Drill {
                 _ => return Some(()),
             }
         }
-        self.defects.push(format!("refused {ATTEMPTS} times in a row"));
+        self.defects
+            .push(format!("refused {ATTEMPTS} times in a row"));
         Some(())
     }
 
@@ -291,7 +323,9 @@ impl Drill {
         if self.answered == 0 {
             return;
         }
-        let Ok(body) = Body::parse(self.setup.wire, text) else { return };
+        let Ok(body) = Body::parse(self.setup.wire, text) else {
+            return;
+        };
         let input: u64 = self.provider.counts(&body).iter().sum();
         let least = self.provider.least(&body);
         let room = body.max_tokens.min(self.setup.window / 4);
@@ -310,7 +344,9 @@ impl Drill {
         for call in 0..calls % 3 {
             let id = format!("toolu_{}_{call}", self.names);
             let path = format!("file{}.txt", self.dice.below(4));
-            content.push(json!({"type": "tool_use", "id": id, "name": "read", "input": {"file_path": path}}));
+            content.push(
+                json!({"type": "tool_use", "id": id, "name": "read", "input": {"file_path": path}}),
+            );
         }
         let event = json!({
             "type": "message", "role": "assistant", "content": content,
@@ -327,7 +363,10 @@ impl Drill {
                 self.summarise(&action["compaction"], &request);
                 changed = true;
             } else {
-                self.call("v1.session.done", json!({"action": action["id"], "now": self.now}));
+                self.call(
+                    "v1.session.done",
+                    json!({"action": action["id"], "now": self.now}),
+                );
             }
         }
         changed
@@ -336,11 +375,19 @@ impl Drill {
     fn summarise(&mut self, compaction: &Value, requests: &Value) {
         let mut open: Vec<Value> = requests.as_array().cloned().unwrap_or_default();
         for _ in 0..ATTEMPTS {
-            let Some(one) = open.first().cloned() else { return };
+            let Some(one) = open.first().cloned() else {
+                return;
+            };
             self.now += 1;
-            let text = one["request"]["body"].as_str().unwrap_or_default().to_owned();
+            let text = one["request"]["body"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             let mut ask = json!({"compaction": compaction, "chunk": one["chunk"], "now": self.now});
-            match (self.provider.send(&text, self.now), Body::parse(self.setup.wire, &text)) {
+            match (
+                self.provider.send(&text, self.now),
+                Body::parse(self.setup.wire, &text),
+            ) {
                 (Reply::Answered { account, deleted }, Ok(body)) => {
                     let written = self.provider.summarise(&body);
                     if written.fault == Some(summary::Fault::Overloaded) {
@@ -355,15 +402,25 @@ impl Drill {
                 (reply, _) => {
                     self.count("invalid summary request");
                     if let Reply::Invalid(violations) = reply
-                        && !violations.iter().all(|one| matches!(one.rule, "block-kind" | "part-kind"))
+                        && !violations
+                            .iter()
+                            .all(|one| matches!(one.rule, "block-kind" | "part-kind"))
                     {
-                        self.defects.push(format!("invalid request for a summary: {:?}", violations.first()));
+                        self.defects.push(format!(
+                            "invalid request for a summary: {:?}",
+                            violations.first()
+                        ));
                     }
                     ask["error"] = json!("invalid_request_error");
                 }
             }
-            let Some(answer) = self.call("v1.session.summarised", ask) else { return };
-            self.count(&format!("summarised {}", answer["outcome"].as_str().unwrap_or("?")));
+            let Some(answer) = self.call("v1.session.summarised", ask) else {
+                return;
+            };
+            self.count(&format!(
+                "summarised {}",
+                answer["outcome"].as_str().unwrap_or("?")
+            ));
             match answer["outcome"].as_str() {
                 Some("next" | "retry") => {
                     open = answer["requests"].as_array().cloned().unwrap_or_default();
@@ -371,13 +428,20 @@ impl Drill {
                 _ => return,
             }
         }
-        self.defects.push(format!("{compaction} was not done after {ATTEMPTS} answers"));
+        self.defects.push(format!(
+            "{compaction} was not done after {ATTEMPTS} answers"
+        ));
     }
 
     fn compact(&mut self, model_free: bool) {
         let ask = json!({"now": self.now, "model_free": model_free});
-        let Some(answer) = self.call("v1.session.compact", ask) else { return };
-        self.count(&format!("compact {}", answer["outcome"].as_str().unwrap_or("?")));
+        let Some(answer) = self.call("v1.session.compact", ask) else {
+            return;
+        };
+        self.count(&format!(
+            "compact {}",
+            answer["outcome"].as_str().unwrap_or("?")
+        ));
         if !self.late {
             self.summarise(&answer["compaction"], &answer["requests"]);
         }
@@ -387,18 +451,31 @@ impl Drill {
         let pending = self.call("v1.session.status", json!({}));
         let pending = pending.and_then(|status| status["pending"][0].as_str().map(str::to_owned));
         if let Some(compaction) = pending {
-            let ask = json!({"compaction": compaction, "reason": "the person said so", "now": self.now});
+            let ask =
+                json!({"compaction": compaction, "reason": "the person said so", "now": self.now});
             self.call("v1.session.abandon", ask);
         }
     }
 
     fn undo(&mut self, number: u8) {
-        let undoable = ["compact_commit", "collapse_commit", "replace", "snip", "rollback", "undo", "inject"];
+        let undoable = [
+            "compact_commit",
+            "collapse_commit",
+            "replace",
+            "snip",
+            "rollback",
+            "undo",
+            "inject",
+        ];
         let recent: Vec<u64> = self
             .log
             .iter()
             .rev()
-            .filter(|event| event["type"].as_str().is_some_and(|kind| undoable.contains(&kind)))
+            .filter(|event| {
+                event["type"]
+                    .as_str()
+                    .is_some_and(|kind| undoable.contains(&kind))
+            })
             .filter_map(|event| event["seq"].as_u64())
             .take(4)
             .collect();
@@ -449,7 +526,9 @@ impl Drill {
         let mut next = Some(self.log.len() as u64);
         let begin = self.log.len();
         while let Some(from) = next {
-            let Some(page) = self.call("v1.session.log", json!({"from": from})) else { return };
+            let Some(page) = self.call("v1.session.log", json!({"from": from})) else {
+                return;
+            };
             self.log
                 .extend(page["events"].as_array().into_iter().flatten().cloned());
             next = page["next"].as_u64();
@@ -483,8 +562,9 @@ impl Drill {
         if let (Some(before), Some(after)) = (before, after) {
             self.commits.push((commit, before, after));
             if after >= before {
-                self.defects
-                    .push(format!("the compaction at {commit} made {before} tokens {after}"));
+                self.defects.push(format!(
+                    "the compaction at {commit} made {before} tokens {after}"
+                ));
             }
         }
     }
@@ -496,12 +576,19 @@ impl Drill {
         for _ in 0..ATTEMPTS {
             let before = self.log.len();
             self.now += 1_000;
-            let Some(prepared) = self.call("v1.session.prepare", json!({"now": self.now, "heal": true})) else { return };
+            let Some(prepared) =
+                self.call("v1.session.prepare", json!({"now": self.now, "heal": true}))
+            else {
+                return;
+            };
             let acted = self.act(&prepared["actions"]);
             self.follow();
-            let changed = self.log.get(before..).unwrap_or_default().iter().any(|event| {
-                !matches!(event["type"].as_str(), Some("issued" | "counted"))
-            });
+            let changed = self
+                .log
+                .get(before..)
+                .unwrap_or_default()
+                .iter()
+                .any(|event| !matches!(event["type"].as_str(), Some("issued" | "counted")));
             quiet = if acted || changed { 0 } else { quiet + 1 };
             if quiet == 2 {
                 return;

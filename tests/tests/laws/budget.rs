@@ -71,12 +71,18 @@ fn drills_reach_what_the_laws_speak_of() {
     );
     let mut census = BTreeMap::new();
     for _ in 0..60 {
-        let plan = plans(40, true).new_tree(&mut runner).expect("a plan").current();
+        let plan = plans(40, true)
+            .new_tree(&mut runner)
+            .expect("a plan")
+            .current();
         add(&mut census, &drill(&plan).expect("a directory opens"));
     }
     for (name, count) in &census {
         println!("{name:<32} {count:>7}");
     }
-    let missing: Vec<&&str> = REACHED.iter().filter(|name| !census.contains_key(**name)).collect();
+    let missing: Vec<&&str> = REACHED
+        .iter()
+        .filter(|name| !census.contains_key(**name))
+        .collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
 }

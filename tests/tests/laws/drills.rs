@@ -24,15 +24,20 @@ pub(crate) struct Plan {
 /// Drills of at most so many moves; `wild`: with events of the generator.
 pub(crate) fn plans(most: usize, wild: bool) -> impl Strategy<Value = Plan> {
     let moves = prop::collection::vec(moves(wild), 4..=most);
-    (0..WINDOWS.len(), 0..PRESETS.len(), any::<bool>(), any::<u16>(), moves).prop_map(
-        |(window, preset, chat, seed, moves)| Plan {
+    (
+        0..WINDOWS.len(),
+        0..PRESETS.len(),
+        any::<bool>(),
+        any::<u16>(),
+        moves,
+    )
+        .prop_map(|(window, preset, chat, seed, moves)| Plan {
             window,
             preset,
             chat,
             seed,
             moves,
-        },
-    )
+        })
 }
 
 fn moves(wild: bool) -> impl Strategy<Value = Move> {
@@ -60,7 +65,11 @@ fn moves(wild: bool) -> impl Strategy<Value = Move> {
 pub(crate) fn drill(plan: &Plan) -> Result<Drill, String> {
     let window = WINDOWS.get(plan.window).copied().unwrap_or(2_000);
     let preset = PRESETS.get(plan.preset).copied().unwrap_or("none");
-    let wire = if plan.chat { Wire::Chat } else { Wire::Anthropic };
+    let wire = if plan.chat {
+        Wire::Chat
+    } else {
+        Wire::Anthropic
+    };
     let setup = Setup {
         rates: 0,
         faults: 4,

@@ -10,5 +10,6 @@
 
 mod killed;
 mod relived;
+mod rules;
 mod sessions;
 mod tokens;
