@@ -1,7 +1,6 @@
 //! A session's prompt: rendered from what changed, measured, judged.
 
 use super::counts::Counter;
-use super::meter::MARGIN_MILLI;
 use super::{Core, Meter};
 use recount_events::{Profile, Wire};
 use recount_projections::{Budget, Projection, Prompt, Request, Timeline};
@@ -47,7 +46,7 @@ impl Core {
         let counts = self.counter();
         let budget = Budget {
             factor_milli: meter.factor_milli,
-            margin_milli: MARGIN_MILLI,
+            margin_milli: meter.margin_milli(profile),
             measured: meter.key,
         };
         let request = Request {

@@ -7,7 +7,6 @@ use super::body::Body;
 use super::line::Line;
 use super::provider::{Provider, Reply};
 use super::recording::prose;
-use super::refusal::{Why, word};
 use super::setup::Setup;
 use super::summary;
 use crate::generate::{KINDS, Op};
@@ -158,6 +157,9 @@ impl Drill {
                 ) {
                     self.defects.push(format!("{refused:?}"));
                 }
+                if method == "v1.session.prepare" {
+                    self.defects.push(format!("{refused:?}"));
+                }
                 let short = method.trim_start_matches("v1.session.");
                 self.count(&format!("{short} {}", refused.kind));
                 None
@@ -199,7 +201,6 @@ impl Drill {
             let Some(prepared) =
                 self.call("v1.session.prepare", json!({"now": self.now, "heal": true}))
             else {
-                self.defects.push("prepare was refused".to_owned());
                 return;
             };
             let outcome = prepared["outcome"].as_str().unwrap_or("?").to_owned();
@@ -254,14 +255,8 @@ impl Drill {
             let refusal = match reply {
                 Reply::Answered { .. } if lie => {
                     lie = false;
-                    let window = self.setup.window;
-                    let why = Why::Tokens {
-                        input: window + window / 8,
-                        max_tokens: 0,
-                        window,
-                        with_output: false,
-                    };
-                    word(self.setup.wire, why, &mut self.dice)
+                    // Without counts: with some, it would be a fact that the meter has to believe.
+                    json!({"status": 400, "body": "prompt is too long"})
                 }
                 Reply::Answered { account, deleted } => {
                     self.answered += 1;
@@ -294,11 +289,12 @@ impl Drill {
                 Reply::Refused(refusal) => {
                     self.count("refused");
                     self.judge(&text, &prepared);
-                    refusal
+                    refusal.error
                 }
             };
             self.now += 1;
-            let ask = json!({"now": self.now, "error": refusal.error, "issued": format!("@issued:{number}")});
+            let ask =
+                json!({"now": self.now, "error": refusal, "issued": format!("@issued:{number}")});
             let answer = self.call("v1.session.overflowed", ask)?;
             self.count(&format!(
                 "overflowed {}",
@@ -484,16 +480,25 @@ impl Drill {
         }
     }
 
+    /// Stages a whole turn: from an authored message to what stands before the next one.
     fn stage(&mut self, number: u8) {
-        let said: Vec<u64> = self
-            .log
+        let content =
+            |event: &&Value| matches!(event["type"].as_str(), Some("message" | "tool_result"));
+        let seq = |event: &Value| event["seq"].as_u64();
+        let said: Vec<&Value> = self.log.iter().filter(content).collect();
+        let turns: Vec<usize> = said
             .iter()
-            .filter(|event| event["type"] == "message")
-            .filter_map(|event| event["seq"].as_u64())
+            .enumerate()
+            .filter(|(_, event)| event["role"] == "user" && event["content"].is_string())
+            .map(|(index, _)| index)
             .collect();
-        let first = said.get(usize::from(number) % said.len().max(1)).copied();
-        let last = first.and_then(|first| said.iter().find(|seq| **seq > first + 1).copied());
-        if let (Some(first), Some(last)) = (first, last) {
+        let pick = usize::from(number) % turns.len().max(2).saturating_sub(1);
+        let (first, next) = (turns.get(pick), turns.get(pick + 1));
+        let span = first.zip(next).and_then(|(first, next)| {
+            let last = said.get(next.checked_sub(1)?)?;
+            Some((seq(said.get(*first)?)?, seq(last)?))
+        });
+        if let Some((first, last)) = span {
             self.names += 1;
             let id = format!("span-{}", self.names);
             self.append(json!({"type": "collapse_stage", "id": id, "first": first, "last": last, "summary": "they talked"}));

@@ -454,6 +454,9 @@ impl Host {
         if let Some(digest) = prepared["body_digest"].as_str() {
             self.tally.bodies.push(digest.to_owned());
         }
+        if self.setup.keep {
+            self.tally.texts.push(text.to_owned());
+        }
         let body = match Body::parse(self.setup.wire, text) {
             Ok(body) => body,
             Err(why) => {

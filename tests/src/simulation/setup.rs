@@ -24,6 +24,8 @@ pub struct Setup {
     pub rates: u64,
     /// Where spilled results go, as the prompt shows it; none: into the data directory.
     pub spills: Option<String>,
+    /// The bodies that are issued are kept whole.
+    pub keep: bool,
     /// What tokenizer and moods are drawn from.
     pub seed: String,
 }
@@ -41,6 +43,7 @@ impl Setup {
             faults: 7,
             rates: 60,
             spills: None,
+            keep: false,
             seed: format!("{seed} {preset} {window}"),
         }
     }

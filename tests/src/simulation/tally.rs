@@ -65,6 +65,8 @@ pub struct Tally {
     pub ratio: Option<(u64, u64)>,
     /// Digests of the bodies that were issued, in order.
     pub bodies: Vec<String>,
+    /// The bodies themselves, where they are kept.
+    pub texts: Vec<String>,
     /// What must not be.
     pub defects: Vec<String>,
 }

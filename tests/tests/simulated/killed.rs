@@ -10,6 +10,7 @@ fn compare(recording: &Recording, setup: &Setup, count: u64) {
     let spills = tempfile::tempdir().unwrap();
     let setup = &Setup {
         spills: spills.path().to_str().map(str::to_owned),
+        keep: true,
         ..setup.clone()
     };
     let whole = run_killed(recording, setup, None).unwrap_or_else(|why| panic!("{place}: {why}"));
@@ -27,13 +28,22 @@ fn compare(recording: &Recording, setup: &Setup, count: u64) {
         .iter()
         .zip(&killed.tally.bodies)
         .position(|(whole, killed)| whole != killed);
-    assert_eq!(
-        parted,
-        None,
-        "{place}: the prompts part at this one of {}; {:?}",
-        whole.tally.bodies.len(),
-        killed.tally.defects
-    );
+    if let Some(at) = parted {
+        let (a, b) = (&whole.tally.texts[at], &killed.tally.texts[at]);
+        let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+        let near = |text: &String| {
+            let from = same.saturating_sub(80);
+            String::from_utf8_lossy(&text.as_bytes()[from..(same + 160).min(text.len())])
+                .into_owned()
+        };
+        panic!(
+            "{place}: the prompts part at {at} of {}, byte {same}:\n{}\n{}\n{:?}",
+            whole.tally.bodies.len(),
+            near(a),
+            near(b),
+            killed.tally.defects
+        );
+    }
     assert_eq!(
         whole.tally.bodies.len(),
         killed.tally.bodies.len(),
