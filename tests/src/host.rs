@@ -59,6 +59,7 @@ pub fn logged(event: &Value) -> Facts {
     Facts {
         prefill: event["prefill"].as_bool().unwrap_or(false),
         system_role: event["system_role"].as_bool().unwrap_or(false),
+        cache_edits: event["cache_edits"].as_bool().unwrap_or(false),
         body_bytes: number(&event["body_bytes"]),
         images_count: small(&event["images"]["count"]),
         images_bytes: number(&event["images"]["bytes"]),

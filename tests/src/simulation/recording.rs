@@ -68,7 +68,13 @@ pub fn read(path: &Path) -> Option<Recording> {
     let imported = engine.import(&ask).ok()?;
     let longest = imported.sessions.iter().max_by_key(|line| line.head)?;
     let events = log(&engine, &longest.session)?;
-    let name: String = stem(path).chars().take(8).collect();
+    // A task's file has the same name in every folder; the folder is the task's.
+    let folder = path.parent().map(stem).unwrap_or_default();
+    let name = match stem(path) {
+        name if name.starts_with("api_") => folder,
+        name => name,
+    };
+    let name: String = name.chars().take(12).collect();
     Some(relive(&name, &events))
 }
 
