@@ -131,8 +131,13 @@ fn a7_from_and_up_to_are_positions() {
     let (_scratch, data) = talk();
     let done = json_of(&data, &["compact", "s", "--model-free", "--up-to", "6"]);
     assert_eq!(done["outcome"], "committed");
+    let log = json_of(&data, &["log", "s"]);
+    let events = log["events"].as_array().expect("events");
+    let commit = events.iter().find(|one| one["type"] == "compact_commit");
+    let commit = commit.expect("a commit");
+    assert_eq!((&commit["first"], &commit["last"]), (&json!(2), &json!(5)));
     let prompt = ok(&data, &["project", "s", "--body"]);
-    assert!(!prompt.contains("question 0") && prompt.contains("question 5"));
+    assert!(prompt.contains("question 2") && prompt.contains("question 5"));
     let crossed = recount(&data, &["compact", "s", "--from", "9", "--up-to", "9"]);
     assert_eq!(crossed.status.code(), Some(3));
     assert!(words(&crossed.stderr).contains("next:"), "{crossed:?}");
