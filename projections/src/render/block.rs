@@ -8,7 +8,7 @@ use crate::render::speech::Speech;
 use crate::render::table::{complete, copy, kept, known};
 use crate::render::track::Ends;
 use crate::render::view::{self, At};
-use crate::render::{PieceRole, Reason, RepairKind, picture, server, source, thinking};
+use crate::render::{PieceRole, Reason, RepairKind, compaction, picture, server, source, thinking};
 use alloc::string::String;
 use alloc::sync::Arc;
 use recount_events::raw::member_words;
@@ -76,7 +76,12 @@ impl Setting<'_> {
 pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block) {
     let raw = match view::at(block) {
         At::Json(raw) => raw,
-        At::Token(token) if !matches!(block.kind, BlockKind::Call | BlockKind::Thinking) => {
+        At::Token(token)
+            if !matches!(
+                block.kind,
+                BlockKind::Call | BlockKind::Thinking | BlockKind::Compaction
+            ) =>
+        {
             return words(pen, setting, &token);
         }
         At::Erased => return gone(pen, setting, block.kind, RepairKind::Erased),
@@ -95,14 +100,15 @@ pub(crate) fn show(pen: &mut Pen<'_, '_>, setting: Setting<'_>, block: &Block) {
             server::show(pen, setting, block, raw)
         }
         (BlockKind::Call | BlockKind::Result, _) => as_text(pen, setting, raw, RepairKind::Kind),
-        (BlockKind::Compaction | BlockKind::Other, _) => other(pen, setting, block, raw),
+        (BlockKind::Compaction, _) => compaction::show(pen, setting, block, raw),
+        (BlockKind::Other, _) => other(pen, setting, block, raw),
     }
 }
 
 /// Bytes that are not at hand.
 fn gone(pen: &mut Pen<'_, '_>, setting: Setting<'_>, kind: BlockKind, why: RepairKind) {
     match (kind, setting.place) {
-        (BlockKind::Thinking, _) => {
+        (BlockKind::Thinking | BlockKind::Compaction, _) => {
             pen.leave_out(if why == RepairKind::Erased {
                 Reason::Erased
             } else {

@@ -1,6 +1,7 @@
 //! What decides how a block looks, beside the block: profile, wire, parameters, and where the end is.
 
 use crate::Timeline;
+use crate::render::compaction::Compaction;
 use crate::render::json;
 use crate::render::params::{self, Asked};
 use crate::render::{Counts, Request};
@@ -23,6 +24,8 @@ pub(crate) struct Context<'a> {
     pub(crate) tools: Arc<BTreeSet<String>>,
     /// The entry behind which nothing stands.
     pub(crate) last: Option<Seq>,
+    /// The last compaction of the profile's provider: nothing before it is sent.
+    pub(crate) compaction: Option<Compaction>,
     /// Where the turn begins that the newest responses belong to.
     pub(crate) turn: Option<Seq>,
 }
@@ -43,6 +46,7 @@ impl<'a> Context<'a> {
             off,
             tools,
             last: last(request.timeline),
+            compaction: None,
             turn,
         }
     }

@@ -5,8 +5,8 @@ use crate::render::body::Shape;
 use crate::render::context::Context;
 use crate::render::json::{inside, text_block, token_or_mark};
 use crate::render::pen::{Draft, Pen};
-use crate::render::track::{Ends, Mark, Track};
-use crate::render::{Category, PieceRole, Why, speech};
+use crate::render::track::{Ends, Mark, Sums, Track};
+use crate::render::{Category, PieceRole, Reason, Why, compaction, speech};
 use crate::timeline::{Logged, Said, Shown, Summary, SummaryKind, Unit};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -16,7 +16,15 @@ use recount_events::{BlockId, BlockKind, Body, Content, Role, Seq, escape};
 /// Writes an entry and its mark.
 pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &Shown) {
     let before = track.sums.clone();
+    if let Shown::Unit(unit) = shown {
+        let found = compaction::in_unit(context, key, unit);
+        track.sums.compaction = found.or(track.sums.compaction);
+    }
     let mut pen = Pen::new(context, track, Category::Messages);
+    if context.compaction.is_some_and(|last| key < last.key) {
+        compaction::pass(&mut pen, shown);
+        return mark(track, key, shown, before);
+    }
     match shown {
         Shown::Unit(unit) => speech::show(&mut pen, key, unit),
         Shown::Said(said) => self::said(&mut pen, said),
@@ -34,6 +42,11 @@ pub(crate) fn show(context: &Context<'_>, track: &mut Track, key: Seq, shown: &S
         Shown::Inject(_) if track.sums.pieces > before.pieces => track.sums.opening = None,
         _ => {}
     }
+    mark(track, key, shown, before);
+}
+
+/// Keeps what was before the entry.
+fn mark(track: &mut Track, key: Seq, shown: &Shown, before: Sums) {
     let (thinks, paused) = match shown {
         Shown::Unit(unit) => (thinks(unit), speech::paused(unit)),
         _ => (false, false),
@@ -122,6 +135,14 @@ pub(crate) fn content(pen: &mut Pen<'_, '_>, setting: Setting<'_>, content: &Con
     for (index, block) in (0_u32..).zip(&content.blocks) {
         let id = BlockId { seq, index };
         pen.turn(id);
+        if pen
+            .context
+            .compaction
+            .is_some_and(|last| speaks && id < last.block)
+        {
+            pen.leave_out(Reason::Compaction);
+            continue;
+        }
         pen.salted(&block.raw);
         // The results in a user's message stand behind their calls.
         if block.kind == BlockKind::Result && !speaks {

@@ -125,7 +125,7 @@ pub fn may_carry(piece: &Piece) -> bool {
     match member_words(json, "type").as_deref() {
         None | Some("thinking" | "redacted_thinking") => false,
         Some("text") => !view::blank(member(json, "text").unwrap_or("\"\"")),
-        Some(kind) => table::known(kind).is_some(),
+        Some(kind) => kind == "compaction" || table::known(kind).is_some(),
     }
 }
 

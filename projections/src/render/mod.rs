@@ -5,6 +5,7 @@
 
 mod block;
 mod body;
+mod compaction;
 mod context;
 mod entry;
 mod header;

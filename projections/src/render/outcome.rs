@@ -98,7 +98,7 @@ const fn waits_for_the_person(ends: Ends, prefill: bool) -> bool {
     match ends {
         Ends::Nothing | Ends::Thinking | Ends::Space => true,
         Ends::Assistant => !prefill,
-        Ends::Other | Ends::Paused => false,
+        Ends::Other | Ends::Paused | Ends::Compacted => false,
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Pen<'a, 'c> {
     pub(crate) counted: Option<BlockId>,
     /// Why the block looks as it does, as far as it is known.
     pub(crate) why: Why,
-    /// The assistant's first piece of the entry is thinking.
+    /// The assistant's first piece of the entry is thinking, a compaction aside.
     pub(crate) first: Option<bool>,
     /// The salts of the texts that the piece shows, in order.
     salts: Vec<[u8; 16]>,
@@ -127,7 +127,9 @@ impl<'a, 'c> Pen<'a, 'c> {
         };
         let json = clean.unwrap_or(draft.json);
         let conversation = !matches!(draft.role, PieceRole::Tool | PieceRole::Header);
-        if conversation && self.track.sums.ends == Ends::Nothing && draft.role != PieceRole::User {
+        let compacted = draft.ends == Ends::Compacted;
+        let begins = self.track.sums.ends == Ends::Nothing && !compacted;
+        if conversation && begins && draft.role != PieceRole::User {
             self.begin();
         }
         let bytes = match draft.raw {
@@ -138,7 +140,7 @@ impl<'a, 'c> Pen<'a, 'c> {
             Some(block) => self.context.counts.count(block, &bytes),
             None => self.context.counts.made(&bytes),
         };
-        if draft.role == PieceRole::Assistant && self.first.is_none() {
+        if draft.role == PieceRole::Assistant && self.first.is_none() && !compacted {
             self.first = Some(draft.ends == Ends::Thinking);
         }
         let category = self.category;

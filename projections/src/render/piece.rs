@@ -161,7 +161,7 @@ pub struct Repair {
     pub block: Option<BlockId>,
 }
 
-/// Why a thinking block is left out.
+/// Why a block is left out: thinking, a provider's compaction, or what that stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The request does not ask for thinking, or thinking had to be turned off.
@@ -180,6 +180,8 @@ pub enum Reason {
     Lost,
     /// Its bytes were erased.
     Erased,
+    /// It stands before the provider's own compaction, which stands for it.
+    Compaction,
 }
 
 impl Reason {
@@ -195,6 +197,7 @@ impl Reason {
             Self::Unicode => "unicode",
             Self::Lost => "lost",
             Self::Erased => "erased",
+            Self::Compaction => "compaction",
         }
     }
 }

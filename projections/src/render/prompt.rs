@@ -5,6 +5,7 @@
 //! - Two tracks: the prompt as it is asked for, and, while an open tool loop forbids thinking, the prompt without thinking.
 
 use crate::render::body::Shape;
+use crate::render::compaction::{self, Compaction};
 use crate::render::context::{self, Context};
 use crate::render::params::{self, Asked};
 use crate::render::track::{Sums, Track};
@@ -33,6 +34,8 @@ struct Head {
 pub struct Prompt {
     head: Arc<Head>,
     asked: Asked,
+    /// The last compaction of the profile's provider.
+    compaction: Option<Compaction>,
     /// Thinking shown.
     with: Track,
     /// Thinking turned off; while the open loop asks for that.
@@ -48,6 +51,11 @@ impl Prompt {
         let names = Arc::new(header::names(request));
         let turn = turn_start(request, &names, None);
         let context = Context::new(request, Arc::clone(&names), turn, false);
+        let compaction = compaction::last(&context, request.timeline);
+        let context = Context {
+            compaction,
+            ..context
+        };
         let mut with = Track::new(Shape::new(context.wire));
         header::show(&context, &mut with, request);
         write(&context, &mut with, None);
@@ -62,6 +70,7 @@ impl Prompt {
         let prompt = Self {
             head: Arc::new(head),
             asked: context.asked,
+            compaction,
             with,
             without: None,
             last: context.last,
@@ -81,14 +90,20 @@ impl Prompt {
             Some(key) => turn_start(request, &self.head.names, Some(key))
                 .or_else(|| self.with.before(key).turn),
         };
-        let context = Context::new(request, Arc::clone(&self.head.names), turn, false);
+        let context = Context {
+            compaction: self.compaction,
+            ..Context::new(request, Arc::clone(&self.head.names), turn, false)
+        };
         let from = self.first_changed(&context, touched);
         let mut with = self.with.clone();
         rewrite(&context, &mut with, from);
+        if with.sums.compaction != self.compaction {
+            return Self::render(request);
+        }
         let without = self.without.clone().map(|mut without| {
             let context = Context {
                 off: true,
-                ..context_again(request, &self.head.names, turn)
+                ..self.context_again(request, turn)
             };
             rewrite(&context, &mut without, from);
             without
@@ -96,6 +111,7 @@ impl Prompt {
         let prompt = Self {
             head: Arc::clone(&self.head),
             asked: self.asked,
+            compaction: self.compaction,
             with,
             without,
             last: context.last,
@@ -140,7 +156,7 @@ impl Prompt {
             (Some(_), None) => {
                 let context = Context {
                     off: true,
-                    ..context_again(request, &self.head.names, turn)
+                    ..self.context_again(request, turn)
                 };
                 let mut without = self.with.clone();
                 rewrite(&context, &mut without, self.with.entries.thinks);
@@ -148,6 +164,13 @@ impl Prompt {
             }
         };
         self
+    }
+
+    fn context_again<'a>(&self, request: &Request<'a>, turn: Option<Seq>) -> Context<'a> {
+        Context {
+            compaction: self.compaction,
+            ..Context::new(request, Arc::clone(&self.head.names), turn, true)
+        }
     }
 
     /// The response of the open loop that forbids thinking.
@@ -249,14 +272,6 @@ fn same(one: &Option<Arc<Logged>>, turn: &Option<Arc<Logged>>) -> bool {
         (None, None) => true,
         _ => false,
     }
-}
-
-fn context_again<'a>(
-    request: &Request<'a>,
-    names: &Arc<BTreeSet<String>>,
-    turn: Option<Seq>,
-) -> Context<'a> {
-    Context::new(request, Arc::clone(names), turn, true)
 }
 
 /// Where the turn begins that the newest responses belong to, looked for from this key on: the newest entry that shows something and is

@@ -69,7 +69,9 @@ fn refused(
     if !context.keeps(speech.key) {
         return Some(Reason::Kept);
     }
-    let broken = pen.track.sums.broken || message.issued != Some(speech.root);
+    // Behind a compaction of its own response it was made behind that, not behind the prompt that the response answers.
+    let prompt = message.issued == Some(speech.root) || holds_compaction(pen, speech);
+    let broken = pen.track.sums.broken || !prompt;
     (context.profile.thinking.binds && broken).then_some(Reason::Prefix)
 }
 
@@ -85,6 +87,11 @@ fn issued_here(pen: &Pen<'_, '_>, message: &Message) -> bool {
         .as_ref()
         .is_none_or(|model| same(model, &profile.model));
     provider && (model || !profile.thinking.binds)
+}
+
+fn holds_compaction(pen: &Pen<'_, '_>, speech: &Speech<'_>) -> bool {
+    let compaction = pen.context.compaction;
+    compaction.is_some_and(|compaction| compaction.key == speech.key)
 }
 
 fn signed(raw: &str) -> bool {

@@ -4,6 +4,7 @@
 //! - Before each entry a mark keeps the sums, so that everything from an entry on can be taken back and rendered again.
 
 use crate::render::body::Shape;
+use crate::render::compaction::Compaction;
 use crate::render::{By, LeftOut, Piece, Repair};
 use crate::{List, Map};
 use alloc::string::String;
@@ -21,6 +22,8 @@ pub(crate) enum Ends {
     Assistant,
     /// The assistant's, paused by the provider: to be sent as it is.
     Paused,
+    /// The provider's own compaction: to be sent as it is.
+    Compacted,
     /// The assistant's thinking.
     Thinking,
     /// The assistant's; ends in white space.
@@ -49,6 +52,8 @@ pub(crate) struct Sums {
     pub(crate) ends: Ends,
     /// A thinking block was left out for its prefix: all later ones are.
     pub(crate) broken: bool,
+    /// The last compaction of a provider that counts.
+    pub(crate) compaction: Option<Compaction>,
     /// The first entry that holds thinking.
     pub(crate) thinks: Option<Seq>,
     /// The newest unit.
@@ -75,6 +80,7 @@ impl Sums {
             servers: Map::new_sync(),
             ends: Ends::Nothing,
             broken: false,
+            compaction: None,
             thinks: None,
             unit: None,
             turn: None,

@@ -7,6 +7,7 @@
 )]
 
 mod calls;
+mod compaction;
 mod cost;
 mod desk;
 mod foreign;

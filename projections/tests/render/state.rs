@@ -6,7 +6,9 @@ use recount_events::{Body, Event, Millis, Profile, Wire};
 use recount_projections::render::{Budget, ByBytes};
 use recount_projections::{Prompt, Request, State, project};
 
-const EVENTS: [&str; 22] = [
+const EVENTS: [&str; 24] = [
+    r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"x"},{"type":"compaction","content":"c"},{"type":"thinking","thinking":"h","signature":"s"}]}"#,
+    r#"{"type":"message","role":"assistant","issuer":"other","response":"r","content":[{"type":"compaction","content":"c"},{"type":"tool_use","id":"v","name":"n","input":{}}]}"#,
     r#"{"type":"message","role":"user","content":"hello"}"#,
     r#"{"type":"message","role":"user","content":" "}"#,
     r#"{"type":"message","role":"system","content":"s"}"#,

@@ -120,6 +120,19 @@ fn thinking(dice: &mut Dice) -> Value {
     }
 }
 
+/// A provider's own compaction, sound or not.
+fn compaction(dice: &mut Dice) -> Value {
+    match dice.below(8) {
+        0 => json!({"type": "compaction", "content": null}),
+        1 => json!({"type": "compaction", "content": " "}),
+        2 => {
+            json!({"type": "compaction", "content": format!("half {}", super::words::WILD)})
+        }
+        3 => json!({"type": "compaction", "content": null, "encrypted_content": "b3BhcXVl"}),
+        _ => json!({"type": "compaction", "content": words(dice), "signature": "c2ln"}),
+    }
+}
+
 /// A call.
 pub(super) fn call(dice: &mut Dice, fresh: usize) -> Value {
     let id = call_id(dice, fresh);
@@ -156,6 +169,12 @@ fn server(dice: &mut Dice, fresh: usize) -> Vec<Value> {
 /// The blocks of an answer.
 pub(super) fn answer(dice: &mut Dice, fresh: usize) -> Vec<Value> {
     let mut blocks = Vec::new();
+    if dice.percent(6) {
+        if dice.percent(30) {
+            blocks.push(text(dice));
+        }
+        blocks.push(compaction(dice));
+    }
     if dice.percent(35) {
         blocks.push(thinking(dice));
     }
@@ -173,6 +192,9 @@ pub(super) fn answer(dice: &mut Dice, fresh: usize) -> Vec<Value> {
     }
     if dice.percent(10) {
         blocks.push(thinking(dice));
+    }
+    if dice.percent(2) {
+        blocks.push(compaction(dice));
     }
     let calls = [0, 0, 1, 1, 1, 2, 3]
         .get(dice.below(7))

@@ -50,12 +50,13 @@ fn may_change(event: &Value) -> bool {
         "tool_result",
     ];
     let named = kinds.iter().any(|kind| event["type"] == *kind);
-    let results = event["content"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .any(|block| block["type"] == "tool_result");
-    named || results || event["role"] == "tool"
+    let holds = |kind: &str| {
+        let mut blocks = event["content"].as_array().into_iter().flatten();
+        blocks.any(|block| block["type"] == kind)
+    };
+    // A provider's own compaction stands for everything before it.
+    let compacts = event["role"] == "assistant" && holds("compaction");
+    named || compacts || holds("tool_result") || event["role"] == "tool"
 }
 
 /// Tail injections stand behind everything, so whatever comes moves them; one that supersedes takes its place.

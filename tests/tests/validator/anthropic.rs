@@ -87,6 +87,7 @@ pub(super) fn broken() -> Vec<Fixture> {
         media(d),
         header(d, &hi),
         super::cache::broken(),
+        super::cache::compactions(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -1,4 +1,4 @@
-//! Bodies for the rules about edits of the provider's cache.
+//! Bodies for the rules about edits of the provider's cache, and about its own compactions.
 
 use super::Fixture;
 use super::anthropic::{assistant, call, fact, result, rule, said, text, user};
@@ -33,6 +33,26 @@ pub(super) fn broken() -> Vec<Fixture> {
         breaks("cache-edits-known", json!([one("c")])),
         breaks("cache-edits-twice", json!([one("a"), one("a")])),
     ]
+}
+
+/// Compactions of the provider's own.
+pub(super) fn compactions() -> Vec<Fixture> {
+    let d = Facts::default();
+    let answer = |blocks: Value| said(json!([assistant(blocks), user(json!("go on"))]));
+    let empty = json!({"type": "compaction", "content": null});
+    vec![
+        rule("compaction-content", d, answer(json!([empty, text("a")]))),
+        rule(
+            "compaction-place",
+            d,
+            answer(json!([compaction(), compaction()])),
+        ),
+    ]
+}
+
+/// A compaction of the provider's own.
+pub(super) fn compaction() -> Value {
+    json!({"type": "compaction", "content": "in short"})
 }
 
 /// A request whose two results can be edited away, with these blocks behind them.

@@ -4,7 +4,7 @@ use super::anthropic::{
     answered, assistant, call, fact, found, picture, result, said, server, text, thinking, tool,
     user, with,
 };
-use super::cache::edited;
+use super::cache::{compaction, edited};
 use super::png;
 use recount_tests::validator::Facts;
 use serde_json::json;
@@ -28,10 +28,14 @@ pub(super) fn sound() -> Vec<(Facts, String)> {
     );
     let deletes =
         json!([{"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": "a"}]}]);
+    let begins = said(json!([
+        assistant(json!([compaction(), thinking(), call("a")])),
+        user(json!([result("a")]))
+    ]));
     let bare = json!({"type": "tool_result", "tool_use_id": "a"});
     let bodies = [
         (d, said(json!([hi]))),
-        (d, with(looped, "thinking", think)),
+        (d, with(looped, "thinking", think.clone())),
         (
             d,
             with(
@@ -70,6 +74,9 @@ pub(super) fn sound() -> Vec<(Facts, String)> {
             ),
         ),
         (fact(|f| f.cache_edits = true), edited(deletes)),
+        // Nothing needs to stand before a compaction, nor behind one that the provider paused at.
+        (d, said(json!([assistant(json!([compaction()]))]))),
+        (d, with(begins, "thinking", think.clone())),
         (
             d,
             said(json!([user(json!("caf\u{e9} \u{2028} \u{1f600}"))])),

@@ -1,6 +1,6 @@
 //! Blocks on the Anthropic wire.
 
-use super::{Making, Role, words};
+use super::{Making, Role, compaction, words};
 use crate::model::Place;
 use crate::model::blocks::{Block, What, blocks};
 use crate::model::fold::Call;
@@ -70,14 +70,26 @@ impl Making<'_, '_> {
         last: bool,
     ) {
         let prefix = words::hex(words::root(&self.pieces));
+        let compacted = self
+            .compaction
+            .is_some_and(|(_, (seq, _))| parts.contains(&seq));
+        let prefix = (!compacted).then_some(prefix.as_str());
         for seq in parts {
             let Some(entry) = self.fold.get(*seq) else {
                 continue;
             };
             for (index, block) in blocks(&entry.event).iter().enumerate() {
                 let place = (*seq, index);
+                let compaction = self.compaction.map(|(_, place)| place);
+                if compaction.is_some_and(|last| place < last) {
+                    continue;
+                }
+                if compaction == Some(place) {
+                    self.push(Role::Assistant, block.value.clone(), Some(place));
+                    continue;
+                }
                 match block.what {
-                    What::Thinking => self.thinking(place, block, &entry.event, current, &prefix),
+                    What::Thinking => self.thinking(place, block, &entry.event, current, prefix),
                     What::Call => self.call(calls, place, block),
                     What::ServerCall | What::ServerResult => self.server(place, block, parts, last),
                     _ => self.block(place, block, Role::Assistant, &entry.event),
@@ -111,6 +123,7 @@ impl Making<'_, '_> {
                 None => self.document(block),
             },
             What::Thinking => return,
+            _ if compaction::is_block(block) => return,
             _ if role == Role::Assistant && block.value["type"] == "search_result" => raw(block),
             _ => self.other(block, event),
         };
@@ -236,7 +249,7 @@ impl Making<'_, '_> {
         block: &Block,
         event: &Value,
         current: bool,
-        prefix: &str,
+        prefix: Option<&str>,
     ) {
         let same = |own: &Value, wanted: &Value| own.is_null() || own == wanted;
         let binds = self.profile["thinking"]["binds"] == true;
@@ -259,7 +272,8 @@ impl Making<'_, '_> {
         if !self.thinking || block.chat || !issuer || !signed || !kept || wild(&block.value) {
             return;
         }
-        if binds && (self.broken || event["issued"].as_str() != Some(prefix)) {
+        let other = prefix.is_some_and(|prefix| event["issued"].as_str() != Some(prefix));
+        if binds && (self.broken || other) {
             self.broken = true;
             return;
         }

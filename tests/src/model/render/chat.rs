@@ -65,6 +65,7 @@ impl Making<'_, '_> {
                 None => self.document(block),
             },
             What::Thinking => return,
+            _ if super::compaction::is_block(block) => return,
             What::Other
                 if block.chat
                     && event["issuer"].is_string()

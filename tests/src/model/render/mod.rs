@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod compaction;
 mod media;
 mod request;
 mod shown;
@@ -85,6 +86,8 @@ pub(super) struct Making<'f, 'm> {
     pub servers: Vec<String>,
     /// A thinking block was left out for its prefix.
     pub broken: bool,
+    /// The last compaction of the profile's provider: its entry and its block.
+    pub compaction: Option<(usize, Place)>,
 }
 
 /// The prompt of a fold.
@@ -139,13 +142,18 @@ fn made<'f, 'm>(
         pictures: (0, false),
         servers: Vec::new(),
         broken: false,
+        compaction: None,
     };
+    making.compaction = compaction::last(&making, shown);
     making.header();
     let header = making.pieces.len();
     let last_other = turn(&making, shown);
     let tails = shown::tails(fold);
     let all = shown.iter().chain(&tails);
     for (index, entry) in all.enumerate() {
+        if making.compaction.is_some_and(|(last, _)| index < last) {
+            continue;
+        }
         let before = making.pieces.len();
         making.entry(
             entry,
@@ -153,10 +161,9 @@ fn made<'f, 'm>(
             tails.is_empty() && index + 1 == shown.len(),
         );
         if before == header
-            && making
-                .pieces
-                .get(header)
-                .is_some_and(|piece| !matches!(piece.role, Role::User | Role::Result))
+            && making.pieces.get(header).is_some_and(|piece| {
+                !matches!(piece.role, Role::User | Role::Result) && !compaction::is(piece)
+            })
         {
             making.pieces.truncate(header);
             making.pieces.push(words::earlier());
@@ -188,6 +195,7 @@ fn turn(making: &Making<'_, '_>, shown: &[Shown]) -> Option<usize> {
             pictures: (0, false),
             servers: Vec::new(),
             broken: false,
+            compaction: None,
         };
         let speaks = matches!(entry, Shown::Said(_) | Shown::Summary(_));
         if speaks {
@@ -211,7 +219,8 @@ fn loop_without_thinking(shown: &[Shown], making: &Making<'_, '_>) -> bool {
             .iter()
             .take(last + 1)
             .rev()
-            .take_while(|piece| piece.role == Role::Assistant);
+            .take_while(|piece| piece.role == Role::Assistant)
+            .filter(|piece| !compaction::is(piece));
         let opening = message
             .last()
             .and_then(|piece| piece.value["type"].as_str())
@@ -245,7 +254,7 @@ fn outcome(fold: &Fold<'_>, making: &Making<'_, '_>, shown: &[Shown], heal: bool
         .rfind(|piece| !matches!(piece.role, Role::Tool | Role::Header));
     match conversation {
         None => Outcome::WaitingPerson,
-        Some(piece) if piece.role != Role::Assistant => Outcome::Ready,
+        Some(piece) if piece.role != Role::Assistant || compaction::is(piece) => Outcome::Ready,
         Some(piece) if making.wire == Wire::Anthropic && paused(fold, shown, piece) => {
             Outcome::Ready
         }

@@ -2,6 +2,7 @@
 
 mod body;
 mod cache;
+mod compaction;
 mod content;
 mod media;
 mod pairing;
@@ -27,4 +28,5 @@ pub(super) const RULES: &[&[Rule]] = &[
     tools::RULES,
     system::RULES,
     cache::RULES,
+    compaction::RULES,
 ];

@@ -100,10 +100,16 @@ fn in_loop(request: &Request<'_>) -> Vec<Found> {
     let turns = loop_turns(request);
     turns
         .into_iter()
-        .filter(|turn| turn.blocks.first().is_some_and(|block| !is_thinking(block)))
+        .filter(|turn| opening(turn).is_some_and(|block| !is_thinking(block)))
         .filter(|turn| turn.blocks.iter().any(|block| block.kind == "tool_use"))
         .map(|turn| found(&turn.path, "expected thinking, found another block"))
         .collect()
+}
+
+/// What a message begins with, compactions aside.
+fn opening<'a, 'r>(turn: &'r Turn<'a>) -> Option<&'r Block<'a>> {
+    let mut blocks = turn.blocks.iter();
+    blocks.find(|block| block.kind != "compaction")
 }
 
 /// The assistant's messages since the user last said something else than results.
@@ -125,7 +131,7 @@ fn first(request: &Request<'_>) -> Vec<Found> {
         .filter(|_| request.facts.thinking_first);
     turns
         .filter(|turn| {
-            turn.blocks.iter().any(is_thinking) && !turn.blocks.first().is_some_and(is_thinking)
+            turn.blocks.iter().any(is_thinking) && !opening(turn).is_some_and(is_thinking)
         })
         .map(|turn| found(&turn.path, "a message with thinking must begin with it"))
         .collect()

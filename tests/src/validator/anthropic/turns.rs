@@ -1,7 +1,7 @@
 //! Who speaks when.
 
 use super::super::Rule;
-use super::super::request::{Found, Request, found};
+use super::super::request::{Found, Request, Turn, found};
 use serde_json::Value;
 
 pub(super) const RULES: &[Rule] = &[
@@ -23,10 +23,16 @@ fn role(request: &Request<'_>) -> Vec<Found> {
         .collect()
 }
 
+/// A compaction stands for everything before it, so that it may come first.
+fn begins_compacted(turn: &Turn<'_>) -> bool {
+    let first = turn.blocks.first();
+    first.is_some_and(|block| block.kind == "compaction")
+}
+
 fn first_user(request: &Request<'_>) -> Vec<Found> {
     let first = request.messages.first();
     first
-        .filter(|turn| turn.role == "assistant")
+        .filter(|turn| turn.role == "assistant" && !begins_compacted(turn))
         .map(|turn| found(&turn.path, "the first message must be the user's"))
         .into_iter()
         .collect()
@@ -97,11 +103,12 @@ fn prefill(request: &Request<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// A paused response is sent again as it is: it ends in a server call or its result.
+/// A paused response is sent again as it is: it ends in a server call or its result, or in a compaction.
 fn paused(request: &Request<'_>) -> bool {
     let last = request.messages.last().and_then(|turn| turn.blocks.last());
     last.is_some_and(|block| {
-        block.kind == "server_tool_use" || block.kind.ends_with("_tool_result")
+        matches!(block.kind, "server_tool_use" | "compaction")
+            || block.kind.ends_with("_tool_result")
     })
 }
 
