@@ -79,6 +79,11 @@ fn import_transcript() {
 }
 
 #[test]
+fn import_task() {
+    fuzz("import_task");
+}
+
+#[test]
 fn render_prompt() {
     fuzz("render_prompt");
 }

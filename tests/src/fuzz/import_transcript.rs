@@ -73,7 +73,7 @@ fn is_accounted_for(data: &[u8], import: &Import) {
 }
 
 /// Names are unique, sessions begin with their opening, parents come before their children.
-fn hangs_together(import: &Import) {
+pub(super) fn hangs_together(import: &Import) {
     let mut names = BTreeSet::new();
     for session in &import.sessions {
         assert!(
@@ -91,7 +91,7 @@ fn hangs_together(import: &Import) {
 }
 
 /// The events can be stored, read back and folded, and their prompt is one that a provider takes.
-fn can_be_kept_and_shown(session: &ImportedSession) {
+pub(super) fn can_be_kept_and_shown(session: &ImportedSession) {
     let mut salts = salts();
     let mut log = Vec::new();
     for imported in session.events.iter().take(MOST) {

@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a body fails by panics")]
 
 mod decode_event;
+mod import_task;
 mod import_transcript;
 mod lines;
 mod mutate;
@@ -16,6 +17,7 @@ mod render_prompt;
 mod replay_log;
 
 pub use decode_event::decode_event;
+pub use import_task::import_task;
 pub use import_transcript::import_transcript;
 pub use mutate::mutated;
 pub use recover_log::recover_log;
@@ -26,10 +28,11 @@ pub use replay_log::replay_log;
 pub type Body = fn(&[u8]);
 
 /// The targets by name; the names are those of the folders in `fuzz/corpus/`.
-pub const TARGETS: [(&str, Body); 5] = [
+pub const TARGETS: [(&str, Body); 6] = [
     ("decode_event", decode_event),
     ("recover_log", recover_log),
     ("replay_log", replay_log),
+    ("import_task", import_task),
     ("import_transcript", import_transcript),
     ("render_prompt", render_prompt),
 ];

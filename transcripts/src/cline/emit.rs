@@ -237,6 +237,9 @@ impl Emit {
 
     /// The range is another one from here on.
     pub(super) fn range(&mut self, file: &str, piece: &Piece<'_>, raw: &str) {
+        if self.host == Host::Roo {
+            return;
+        }
         let range = ui::range(raw);
         let kept = Kept {
             name: Text::plain(&format!("{}/range", self.host.name())),

@@ -4,6 +4,7 @@ use crate::cline::{NAME, talk};
 use crate::world::{Memory, World, memory};
 use recount_events::Body;
 use recount_transcripts::{Import, Problem, Refused, read_task};
+use serde_json::Value;
 
 const FILES: [&str; 3] = [
     "api_conversation_history.json",
@@ -190,4 +191,133 @@ fn many_calls_and_many_ranges_take_no_time() {
     ]);
     let read = read_task(None, NAME, &files).unwrap();
     assert!(read.sessions[0].events.len() > 5_000);
+}
+
+/// Numbers from a seed (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit.max(1) as u64) as usize
+    }
+}
+
+/// Values of a file give way to others, or are said twice.
+fn mutated(text: &str, dice: &mut Dice) -> String {
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    for _ in 0..=dice.below(3) {
+        mutate(&mut value, dice);
+    }
+    value.to_string()
+}
+
+fn mutate(value: &mut Value, dice: &mut Dice) {
+    const OTHERS: [&str; 14] = [
+        "null",
+        "[]",
+        "{}",
+        "\"\"",
+        "0",
+        "-1",
+        "1e300",
+        "2",
+        "[2,3]",
+        "\"user\"",
+        "\"assistant\"",
+        "\"\\u0000\"",
+        "true",
+        "{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":[{\"type\":\"text\",\"text\":\"r\"}]}",
+    ];
+    let length = match &*value {
+        Value::Array(list) => list.len(),
+        Value::Object(map) => map.len(),
+        _ => 0,
+    };
+    if length == 0 || dice.below(6) == 0 {
+        *value = serde_json::from_str(OTHERS[dice.below(OTHERS.len())]).unwrap();
+        return;
+    }
+    let place = dice.below(length);
+    match value {
+        Value::Array(list) if dice.below(8) == 0 => {
+            let copy = list[dice.below(length)].clone();
+            list.insert(place, copy);
+        }
+        Value::Array(list) => mutate(&mut list[place], dice),
+        Value::Object(map) => mutate(map.values_mut().nth(place).unwrap(), dice),
+        _ => {}
+    }
+}
+
+#[test]
+fn whatever_the_values_are_what_was_read_is_written_again() {
+    let mut seed = crate::written::odd();
+    seed.say("assistant", serde_json::json!([{"type": "tool_use", "id": "t", "name": "n", "input": {}}, {"type": "tool_use", "id": "t", "name": "n", "input": {}}]));
+    seed.say("user", serde_json::json!([{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "r"}]}]));
+    seed.range = Some((2, 9));
+    seed.see("text", "cut");
+    let whole = seed.files();
+    let cases = std::env::var("RECOUNT_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(400);
+    for case in 0..cases {
+        let mut dice = Dice(case);
+        let mut files = whole.clone();
+        for _ in 0..=dice.below(2) {
+            let name = FILES[dice.below(3)];
+            let text = String::from_utf8(files[name].clone()).unwrap();
+            files.insert(name.to_owned(), mutated(&text, &mut dice).into_bytes());
+        }
+        for format in [None, Some(recount_transcripts::FormatName::RooTask)] {
+            let read = read_task(format, NAME, &files).unwrap();
+            let world = World::new(&read);
+            world.sent();
+            let written = world.written(NAME);
+            if !read.report.damaged.is_empty() {
+                continue;
+            }
+            let again: Memory = written
+                .files
+                .into_iter()
+                .map(|(name, text)| (name, text.into_bytes()))
+                .collect();
+            for (name, bytes) in &files {
+                let value =
+                    |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).unwrap();
+                assert_eq!(value(&again[name]), value(bytes), "case {case}: {name}");
+            }
+            let events = |import: &Import| {
+                import.sessions[0]
+                    .events
+                    .iter()
+                    .map(|imported| imported.event.clone())
+                    .collect::<Vec<_>>()
+            };
+            let format = Some(read.format);
+            let (now, before) = (
+                events(&read_task(format, NAME, &again).unwrap()),
+                events(&read),
+            );
+            let at = now
+                .iter()
+                .zip(&before)
+                .take_while(|(one, other)| one == other)
+                .count();
+            let show = |list: &[recount_events::Event]| {
+                list.get(at)
+                    .map(|event| event.to_json(recount_events::Seq(at as u64), None))
+            };
+            assert!(
+                now == before,
+                "case {case}: {:?}\n{:?}",
+                show(&now),
+                show(&before)
+            );
+        }
+    }
 }

@@ -48,7 +48,7 @@ fn holds(world: &World) {
     same(&again.sent(), &world.sent(), "read again");
 }
 
-fn odd() -> Running {
+pub(crate) fn odd() -> Running {
     let mut task = talk(3);
     task.range = Some((2, 3));
     task.see("text", "cut");

@@ -58,6 +58,8 @@ struct Task {
     documents: BTreeMap<&'static str, String>,
     /// The range as it was last recorded.
     range: Option<String>,
+    /// It came from Roo, whose messages say themselves what hides them.
+    roo: bool,
     /// Results that wait for the words beside them.
     results: Vec<(String, Seq, bool)>,
     results_at: u64,
@@ -81,6 +83,12 @@ impl Task {
             }
             Body::CollapseCommit(_) => {
                 self.note("a summary stands for messages that were folded; the files leave them out without it");
+            }
+            Body::Opened(opened) => {
+                self.roo = opened.host.as_ref().and_then(|host| host.as_str()) == Some("roo");
+            }
+            Body::DeleteRange(_) | Body::Snip(_) if self.roo && !mark.is_true("made") => {
+                self.note("messages that were hidden since are shown by the files");
             }
             Body::Inject(_) => self.note("injections are no part of a task's files"),
             _ => {}
@@ -314,7 +322,14 @@ impl Task {
             .strip_prefix("recount/misfit/")
             .and_then(|_| Event::from_log_json(raw).ok())
         {
-            return self.take(seq, &inner.event, hidden);
+            self.take(seq, &inner.event, hidden);
+            // It is in the file and nowhere in a prompt: no range is about it.
+            let extra = inner.event.extra.as_ref();
+            let misplaced = marks::of(extra).and_then(|mark| index(&mark, "message"));
+            if let Some(message) = misplaced.and_then(|at| self.messages.get_mut(&at)) {
+                message.own = false;
+            }
+            return;
         }
         let Some((_, what)) = name.split_once('/') else {
             return;
@@ -471,11 +486,7 @@ impl Task {
         }
         let mut told = None;
         if !self.ui.is_empty() || self.documents.contains_key(UI) {
-            let last = self.ui.last_key_value().map(|(_, raw)| raw.as_str());
-            told = last
-                .and_then(|raw| raw::member(raw, "conversationHistoryDeletedRange"))
-                .filter(|raw| *raw != "null")
-                .map(str::to_owned);
+            told = self.ui.values().rev().find_map(|raw| said_range(raw));
             add(UI, joined(self.ui.values().map(String::as_str)));
         }
         for file in [METADATA, ITEM] {
@@ -484,10 +495,11 @@ impl Task {
             }
         }
         let item = self.documents.get(TASKS).cloned();
-        if item.is_some()
-            || super::ui::range(range.as_deref().unwrap_or("null"))
-                != super::ui::range(told.as_deref().unwrap_or("null"))
-        {
+        let of = |raw: &Option<String>| super::ui::range(raw.as_deref().unwrap_or("null"));
+        let differs = !self.roo && of(&range) != told.flatten();
+        if let (true, Some(item)) = (self.roo, &item) {
+            add(TASKS, format!("[{item}]"));
+        } else if item.is_some() || differs {
             let key = "conversationHistoryDeletedRange";
             let item = match (item, range) {
                 (Some(item), Some(range)) => with_set(&item, key, &range),
@@ -511,6 +523,9 @@ impl Task {
 
     /// The range: as recorded where it says what is hidden, else the longest one that does.
     fn left_out(&mut self) -> Option<String> {
+        if self.roo {
+            return None;
+        }
         let hidden: BTreeSet<usize> = self
             .messages
             .iter()
@@ -528,7 +543,10 @@ impl Task {
                 .filter(|at| *at <= last)
                 .filter(own)
                 .collect();
-            if says == hidden {
+            // The newest message is not left out while its calls wait.
+            let newest = self.messages.last_key_value().map(|(at, _)| *at);
+            let waits = says.difference(&hidden).all(|at| Some(*at) == newest);
+            if waits && hidden.is_subset(&says) {
                 return self.range.clone();
             }
         }
@@ -550,4 +568,14 @@ impl Task {
 
 fn index(mark: &Members<'_>, key: &str) -> Option<usize> {
     mark.raw(key)?.parse().ok()
+}
+
+/// The range that a record of what the person saw says; `None` when it says nothing of it.
+fn said_range(raw: &str) -> Option<Option<(i64, i64)>> {
+    let range = raw::member(raw, "conversationHistoryDeletedRange").filter(|raw| *raw != "null");
+    let says = range.is_some()
+        || raw::member(raw, "conversationHistoryIndex")
+            .and_then(super::ui::whole)
+            .is_some();
+    says.then(|| range.and_then(super::ui::range))
 }
