@@ -1,5 +1,6 @@
 //! A live host: it relives a recording turn by turn against the engine and a scripted provider, and does what a host must.
 
+use super::background::Background;
 use super::body::Body;
 use super::differ::Differ;
 use super::line::{Line, Refused};
@@ -47,6 +48,7 @@ pub struct Host {
     places: BTreeMap<u64, u64>,
     /// Calls by id: the tool and what it was given.
     calls: BTreeMap<String, (String, Value)>,
+    background: Background,
     /// The last request that was sent, parsed.
     newest: Option<Body>,
     spent: Option<(Value, u64)>,
@@ -67,6 +69,7 @@ impl Host {
             now: 0,
             places: BTreeMap::new(),
             calls: BTreeMap::new(),
+            background: Background::default(),
             newest: None,
             spent: None,
         }
@@ -175,6 +178,7 @@ impl Host {
         };
         let seq = receipt["first"].as_u64().unwrap_or(0);
         self.places.insert(one.seq, seq);
+        self.background.said(seq, &event);
         let output = self.output(&event);
         self.tally.appended += output;
         self.remember(seq, &event)
@@ -232,6 +236,16 @@ impl Host {
 
     /// Asks for an answer and logs it with what it cost.
     fn turn(&mut self, response: &str, parts: &[Happening]) -> Result<Asked, Refused> {
+        let setup = (self.setup.stages, self.setup.notes);
+        for note in self.background.due(setup, self.now) {
+            // A span that a fold has taken meanwhile is no span any more.
+            match self.line.call("v1.session.append", json!({"events": [note]})) {
+                Err(refused) if refused.kind != "Rejected" => return Err(refused),
+                Err(_) => self.tally.passed_over += 1,
+                Ok(_) => {}
+            }
+        }
+        self.background.begins();
         let asked = self.ask()?;
         let number = match asked {
             Asked::Answered(number) => Some(number),

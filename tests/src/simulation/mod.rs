@@ -4,6 +4,7 @@
 //!   sees only what a provider says.
 //! - Everything is drawn from seeds; times come from the recording. Nothing here judges by a clock.
 
+mod background;
 mod body;
 mod cache;
 mod differ;

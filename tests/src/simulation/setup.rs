@@ -22,6 +22,10 @@ pub struct Setup {
     pub faults: u64,
     /// One request in so many meets a rate limit; 0: none.
     pub rates: u64,
+    /// The host stages spans for collapsing while it goes on.
+    pub stages: bool,
+    /// The host keeps notes of the session.
+    pub notes: bool,
     /// Where spilled results go, as the prompt shows it; none: into the data directory.
     pub spills: Option<String>,
     /// The bodies that are issued are kept whole.
@@ -42,6 +46,8 @@ impl Setup {
             older: seed.len().is_multiple_of(2),
             faults: 7,
             rates: 60,
+            stages: preset == "claude-code" && window >= 64_000,
+            notes: (preset == "claude-code") == (window == 200_000),
             spills: None,
             keep: false,
             seed: format!("{seed} {preset} {window}"),
