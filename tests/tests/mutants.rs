@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The laws: each needs a mutant.
-const LAWS: [&str; 13] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"];
+const LAWS: [&str; 13] = [
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13",
+];
 
 #[derive(Default)]
 struct Mutant {

@@ -42,6 +42,14 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
+    /// What was measured, as the render is to take it: with a hundredth more where something stands behind it, since a provider counts
+    /// around each new message what nobody sees.
+    pub(crate) fn bound(&self) -> Option<(Seq, u64)> {
+        let (key, tokens) = self.key?;
+        let more = if self.exact { 0 } else { tokens / 100 };
+        Some((key, tokens.saturating_add(more)))
+    }
+
     /// The margin on what is estimated, in thousandths.
     pub(crate) fn margin_milli(&self, profile: &Profile) -> u64 {
         match self.key {
@@ -75,16 +83,20 @@ pub(super) struct Known {
     pub(super) digest: Digest,
     /// All its tokens.
     pub(super) tokens: u64,
+    /// Results that the prompt shows were deleted on the provider's side: its tokens are not those of what is shown.
+    pub(super) edited: bool,
 }
 
 /// What providers counted of issued prompts, the newest first.
 pub(super) fn known(state: &State) -> impl Iterator<Item = Known> + '_ {
     let mut usages = usages(state)
         .filter_map(|(logged, totals)| {
+            let usage = usage_in(&logged)?;
             Some(Known {
                 seq: logged.seq,
-                digest: usage_in(&logged)?.issued?,
+                digest: usage.issued?,
                 tokens: input(totals),
+                edited: usage.cache_deleted.is_some_and(|deleted| deleted > 0),
             })
         })
         .peekable();
@@ -94,6 +106,7 @@ pub(super) fn known(state: &State) -> impl Iterator<Item = Known> + '_ {
                 seq,
                 digest: overflow.issued?,
                 tokens: overflow.actual?,
+                edited: false,
             })
         })
         .peekable();
@@ -121,7 +134,7 @@ fn refusals(state: &State) -> impl Iterator<Item = (Seq, Overflow)> + '_ {
 
 /// The provider's tokens for a thousand counted ones of one prompt of the model.
 pub(super) fn ratio(state: &State, profile: &Profile, known: &Known) -> Option<u64> {
-    let estimate = estimated(state, profile, known)?;
+    let estimate = estimated(state, profile, known).filter(|_| !known.edited)?;
     // Beyond these bounds the count is not about this prompt.
     Some((known.tokens.saturating_mul(1_000) / estimate).clamp(250, 4_000))
 }

@@ -47,7 +47,7 @@ impl Core {
         let budget = Budget {
             factor_milli: meter.factor_milli,
             margin_milli: meter.margin_milli(profile),
-            measured: meter.key,
+            measured: meter.bound(),
         };
         let request = Request {
             timeline,

@@ -292,7 +292,9 @@ pub(super) fn repeated(
         ..ask.clone()
     };
     let (asked, measured) = look(dir, held, &again)?;
-    let prepared = finish(dir, held, &again, &asked, &measured, Some(issued))?;
+    let mut prepared = finish(dir, held, &again, &asked, &measured, Some(issued))?;
+    // What the host has to do is repeated until it is answered: the answer that told of it may be the one that was lost.
+    prepared.actions = pipeline::actions(dir, held, &ask.form)?;
     Ok((prepared, measured.projection))
 }
 

@@ -49,7 +49,11 @@ impl Background {
         }
         open.last = seq;
         let blocks = event["content"].as_array();
-        for text in blocks.into_iter().flatten().filter_map(|block| block["text"].as_str()) {
+        for text in blocks
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block["text"].as_str())
+        {
             open.words.extend(text.chars().take(KEPT));
             open.words.push(' ');
         }
@@ -71,7 +75,11 @@ impl Background {
 }
 
 /// The next so many exchanges, once they are there.
-fn next<'a>(all: &'a [Exchange], done: &mut usize, count: usize) -> Option<(usize, &'a [Exchange])> {
+fn next<'a>(
+    all: &'a [Exchange],
+    done: &mut usize,
+    count: usize,
+) -> Option<(usize, &'a [Exchange])> {
     let from = *done;
     let span = all.get(from..from + count)?;
     *done += count;

@@ -43,6 +43,8 @@ pub struct Differ {
     last: Vec<Block>,
     /// The newest position when the last prompt was issued.
     pub head: Option<u64>,
+    /// Texts that stand at the end for as long as they are the newest, with their events.
+    tails: Vec<(u64, String)>,
     /// What it said about thinking.
     thinking: Value,
     /// Changes by the kind of their cause; those without one under `nothing`.
@@ -67,6 +69,20 @@ impl Differ {
 
     /// Compares a prompt with the one before; `between` holds the events logged since.
     pub fn next(&mut self, body: &Body, head: u64, between: &[Value]) -> Option<Change> {
+        for event in between {
+            if event["type"] == "inject" && event["lifetime"] == "tail" {
+                let seq = event["seq"].as_u64().unwrap_or(0);
+                let blocks = event["content"].as_array().into_iter().flatten();
+                let texts = blocks.filter_map(|block| block["text"].as_str());
+                let whole = event["content"].as_str();
+                self.tails.extend(
+                    whole
+                        .into_iter()
+                        .chain(texts)
+                        .map(|text| (seq, text.to_owned())),
+                );
+            }
+        }
         let change = self.changed(body).map(|block| {
             let was = self.last.get(block);
             let cut = |block: Option<&Block>| {
@@ -78,8 +94,9 @@ impl Differ {
                 was: cut(was),
                 now: cut(body.blocks.get(block)),
                 cause: was
-                    .and_then(|was| cause(was, &self.last, block, between))
-                    .or_else(|| self.thinking_turned(body, between)),
+                    .and_then(|was| cause(was, between))
+                    .or_else(|| self.thinking_turned(body, between))
+                    .or_else(|| self.tail_moved(block)),
             }
         });
         if let Some(change) = &change {
@@ -92,15 +109,34 @@ impl Differ {
         change
     }
 
+    /// Injections of lifetime tail stand behind everything, so whatever comes moves them: nothing but such stood from the change on, and
+    /// behind the last breakpoint.
+    fn tail_moved(&self, place: usize) -> Option<(String, u64)> {
+        let rest = self.last.get(place..)?;
+        let of = |block: &Block| {
+            let words = block.value["text"].as_str()?;
+            let found = |(_, content): &&(u64, String)| content == words;
+            self.tails.iter().rev().find(found).map(|(seq, _)| *seq)
+        };
+        let seqs: Option<Vec<u64>> = rest
+            .iter()
+            .map(|block| of(block).filter(|_| block.mark.is_none()))
+            .collect();
+        seqs?.first().map(|seq| ("tail".to_owned(), *seq))
+    }
+
     /// Thinking was turned off or on by a response of the open loop that does not begin with it, or by the end of that loop: then all
     /// thinking comes or goes, and nothing else does.
     fn thinking_turned(&self, body: &Body, between: &[Value]) -> Option<(String, u64)> {
         let worded = |blocks: &[Block]| -> Vec<String> {
             let spoken = blocks.iter().filter(|block| {
-                !matches!(
-                    block.value["type"].as_str(),
-                    Some("thinking" | "redacted_thinking")
-                )
+                // What stands at the end for as long as it is the newest has moved meanwhile.
+                let tail = |words: &str| self.tails.iter().any(|(_, text)| text == words);
+                !block.value["text"].as_str().is_some_and(tail)
+                    && !matches!(
+                        block.value["type"].as_str(),
+                        Some("thinking" | "redacted_thinking")
+                    )
             });
             spoken.map(|block| block.bytes.clone()).collect()
         };
@@ -119,7 +155,7 @@ fn thinking(body: &Body) -> Value {
 }
 
 /// The first event that explains a change of a block.
-fn cause(was: &Block, before: &[Block], place: usize, between: &[Value]) -> Option<(String, u64)> {
+fn cause(was: &Block, between: &[Value]) -> Option<(String, u64)> {
     let seq = |event: &Value| event["seq"].as_u64().unwrap_or(0);
     let named = between.iter().find_map(|event| {
         let kind = event["type"].as_str()?;
@@ -136,21 +172,7 @@ fn cause(was: &Block, before: &[Block], place: usize, between: &[Value]) -> Opti
             .as_deref()
             .is_some_and(|call| answers(event, call))
     });
-    if let Some(event) = late {
-        return Some(("tool_result".to_owned(), seq(event)));
-    }
-    // What stands at the end only while it is the newest (tail injections) moves behind what is new: nothing after it was sent but such.
-    let rest = before.get(place..).unwrap_or_default();
-    let tail = rest
-        .iter()
-        .all(|block| block.mark.is_none() && block.part == Part::User);
-    tail.then(|| {
-        between
-            .iter()
-            .find(|event| event["type"] == "inject" && event["lifetime"] == "tail")
-            .map(|event| ("inject".to_owned(), seq(event)))
-    })
-    .flatten()
+    late.map(|event| ("tool_result".to_owned(), seq(event)))
 }
 
 /// The event is, or holds, the result of a call.

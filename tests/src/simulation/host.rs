@@ -239,7 +239,10 @@ impl Host {
         let setup = (self.setup.stages, self.setup.notes);
         for note in self.background.due(setup, self.now) {
             // A span that a fold has taken meanwhile is no span any more.
-            match self.line.call("v1.session.append", json!({"events": [note]})) {
+            match self
+                .line
+                .call("v1.session.append", json!({"events": [note]}))
+            {
                 Err(refused) if refused.kind != "Rejected" => return Err(refused),
                 Err(_) => self.tally.passed_over += 1,
                 Ok(_) => {}
@@ -438,8 +441,8 @@ impl Host {
                 if least + room <= *window {
                     self.tally.preventable += 1;
                     let text = format!(
-                        "refused although it could have been prevented: {input} + {max_tokens} > {window}, estimate {}, least {least}",
-                        prepared["estimate"]
+                        "refused although it could have been prevented: {input} + {max_tokens} > {window}, estimate {}, measured {}, least {least}",
+                        prepared["estimate"], prepared["status"]["measured"]
                     );
                     self.defect(text);
                 }
@@ -479,10 +482,7 @@ impl Host {
             }
         };
         let head = prepared["head"].as_u64().unwrap_or(0);
-        let between = match (self.differ.changed(&body), self.differ.head) {
-            (Some(_), Some(from)) => self.events(from + 1)?,
-            _ => Vec::new(),
-        };
+        let between = self.events(self.differ.head.map_or(0, |head| head + 1))?;
         if let Some(change) = self.differ.next(&body, head, &between)
             && change.cause.is_none()
         {
@@ -550,7 +550,7 @@ impl Host {
                 .to_owned();
             let mut ask =
                 json!({"compaction": compaction, "chunk": one["chunk"], "now": self.tick(0)});
-            self.answer_summary(&text, &mut ask);
+            let cost = self.answer_summary(&text, &mut ask);
             let answer = match self.line.call("v1.session.summarised", ask) {
                 Ok(answer) => answer,
                 Err(refused) if refused.kind == "Rejected" => {
@@ -559,6 +559,7 @@ impl Host {
                 }
                 Err(refused) => return Err(refused),
             };
+            self.tally.summary_logged += cost;
             self.tally.summarised(&answer);
             match answer["outcome"].as_str() {
                 Some("next" | "retry") => {
@@ -573,11 +574,12 @@ impl Host {
         Ok(())
     }
 
-    fn answer_summary(&mut self, text: &str, ask: &mut Value) {
+    /// Sends a request for a summary and writes what came back into what the engine is told; answers the input that it is told of.
+    fn answer_summary(&mut self, text: &str, ask: &mut Value) -> u64 {
         let wire = self.setup.wire;
         let reply = self.provider.send(text, self.now);
         let Some(object) = ask.as_object_mut() else {
-            return;
+            return 0;
         };
         match reply {
             Reply::Refused(refusal) => {
@@ -594,7 +596,7 @@ impl Host {
             }
             Reply::Answered { account, deleted } => {
                 let Ok(body) = Body::parse(wire, text) else {
-                    return;
+                    return 0;
                 };
                 if !summary::is_asked(&body) {
                     let words: String = body
@@ -611,18 +613,18 @@ impl Host {
                 let written = self.provider.summarise(&body);
                 if written.fault == Some(summary::Fault::Overloaded) {
                     object.insert("error".to_owned(), json!({"status": 529, "body": "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"}));
-                    return;
+                    return 0;
                 }
                 let output = self.provider.count(&written.text);
-                self.tally.summary_logged += account.total();
                 object.insert("text".to_owned(), json!(written.text));
                 object.insert("stop".to_owned(), json!(written.stop));
-                object.insert(
-                    "usage".to_owned(),
-                    Provider::usage(&account, deleted, output),
-                );
+                let mut usage = Provider::usage(&account, deleted, output);
+                usage["request"] = json!(format!("summary-{}", self.tally.summaries));
+                object.insert("usage".to_owned(), usage);
+                return account.total();
             }
         }
+        0
     }
 
     fn defect(&mut self, text: String) {
