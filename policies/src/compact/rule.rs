@@ -15,6 +15,9 @@ use recount_events::raw::member_words;
 use recount_events::{BlockKind, Body, Seq};
 use recount_projections::{Said, Shown, Summary, SummaryKind, Unit};
 
+/// The heading of what earlier summaries say.
+const SO_FAR: &str = "Summary so far:";
+
 /// Its first line.
 const TITLE: &str =
     "Earlier events of this session, in brief (made from the log, without a model).";
@@ -46,12 +49,7 @@ pub(crate) fn text(at: &Situation<'_>, first: Seq, last: Seq, tokens: u64) -> St
     };
     page.add(0, TITLE, tokens);
     page.person(&found.person, tokens.saturating_mul(45) / 100);
-    page.list(
-        1,
-        "Summary so far:",
-        &found.summaries,
-        tokens.saturating_mul(35) / 100,
-    );
+    page.list(1, SO_FAR, &found.summaries, tokens.saturating_mul(35) / 100);
     page.list(5, "To do:", &todo(at), tokens / 5);
     let last_words: Vec<String> = found.last_words.into_iter().collect();
     page.list(6, "Last words of the assistant:", &last_words, tokens / 4);
@@ -150,8 +148,9 @@ impl Found {
             return;
         };
         let words = words.trim();
-        // The title of a summary of the same making says nothing new.
-        let words = words.strip_prefix(TITLE).unwrap_or(words).trim();
+        // Title and heading of a summary of the same making say nothing new.
+        let words = words.strip_prefix(TITLE).map_or(words, str::trim_start);
+        let words = words.strip_prefix(SO_FAR).unwrap_or(words).trim();
         match summary.kind {
             _ if words.is_empty() => {}
             SummaryKind::Compact => self.summaries.push(words.to_string()),

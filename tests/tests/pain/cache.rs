@@ -1,6 +1,7 @@
 //! Section 12: bytes that were sent once stay.
 
 use crate::desk::Desk;
+use crate::live::{Live, said};
 use recount::api;
 use serde_json::json;
 
@@ -76,4 +77,96 @@ fn pain_91_no_window_slides_over_old_results() {
         before = now;
     }
     desk.sent();
+}
+
+#[test]
+fn pain_90_a_clock_in_the_header_is_found_by_what_it_costs() {
+    let mut live = Live::new("claude-code", 200_000, &json!({}));
+    for turn in 0..6 {
+        live.turn("go on", &said(&format!("turn{turn}"), 300))
+            .tokens();
+    }
+    assert_eq!(live.count("cache_break"), 0, "nothing fell");
+    let clock = live
+        .desk
+        .log(&json!({"type": "system", "content": "It is 10:01. Be brief."}));
+    live.turn("go on", "yes").tokens();
+    live.turn("go on", "yes").tokens();
+    let fell = live.logged("cache_break");
+    assert_eq!(fell.len(), 1, "{fell:?}");
+    assert_eq!(
+        (&fell[0]["event"], &fell[0]["cause"]),
+        (&json!(clock), &json!("changed"))
+    );
+    assert!(fell[0]["byte"].is_u64());
+    assert!(fell[0]["before"].as_u64().unwrap() > fell[0]["after"].as_u64().unwrap() + 2_000);
+    assert_eq!(live.status().cache_breaks.len(), 1);
+}
+
+#[test]
+fn pain_91_under_each_preset_what_was_sent_changes_by_events_alone() {
+    for (preset, window) in [
+        ("claude-code", 32_000),
+        ("claude-code", 200_000),
+        ("five-layer", 64_000),
+        ("none", 200_000),
+    ] {
+        let mut live = Live::new(preset, window, &json!({}));
+        let (mut read, mut logged) = (0, 0);
+        for turn in 0..40 {
+            // Each prompt is compared with the one before it, and each difference has to have an event.
+            live.work(&format!("job{turn}"), 2, 100).tokens();
+            if turn % 10 == 9 {
+                live.desk.reopen();
+            }
+        }
+        for usage in live.logged("usage") {
+            read += usage["cache_read"].as_u64().unwrap_or(0);
+            logged += usage["input"].as_u64().unwrap() + usage["cache_read"].as_u64().unwrap_or(0);
+        }
+        let changed: u64 = live.differ.causes.values().sum();
+        assert!(live.sent >= 120, "{preset} {window}");
+        assert!(
+            changed * 5 < live.sent,
+            "{preset} {window}: {changed} of {} prompts changed: {:?}",
+            live.sent,
+            live.differ.causes
+        );
+        if window < 200_000 {
+            assert!(changed > 0, "{preset} {window}: it came to that");
+        }
+        if preset != "none" {
+            assert!(
+                read * 2 > logged,
+                "{preset} {window}: {read} of {logged} from the cache"
+            );
+        }
+    }
+}
+
+#[test]
+fn pain_91_a_result_that_was_judged_stays_as_it_was_judged() {
+    let mut live = Live::new(
+        "claude-code",
+        200_000,
+        &json!({"micro": {"tools": []}, "snip": {"superseded_reads": false, "duplicates": false}}),
+    );
+    let call = |name: &str| json!([{"type": "tool_use", "id": name, "name": "Grep", "input": {"pattern": name}}]);
+    let results = [("small", 100), ("large", 9_000), ("middle", 3_000)];
+    live.desk.says("look");
+    for (name, words) in results {
+        live.reply(&call(name)).tokens();
+        live.desk.result(name, &said(name, words));
+    }
+    live.reply(&json!([{"type": "text", "text": "done"}]))
+        .tokens();
+    let replaced = live.logged("replace");
+    assert_eq!(replaced.len(), 1, "the large one left the prompt");
+    for turn in 0..10 {
+        live.turn(&format!("turn {turn}"), &said(&format!("turn{turn}"), 300))
+            .tokens();
+        live.desk.reopen();
+    }
+    assert_eq!(live.count("replace"), 1, "nothing is judged twice");
+    assert!(live.differ.causes.is_empty(), "{:?}", live.differ.causes);
 }

@@ -1,6 +1,7 @@
 //! Section 14: failures of hosts that keep events.
 
 use crate::desk::Desk;
+use crate::live::{Live, said};
 use recount::{ErrorKind, api};
 use serde_json::{Value, json};
 
@@ -177,4 +178,75 @@ fn pain_98_a_fold_leaves_its_trace() {
         .collect();
     assert_eq!(hidden.len(), 4, "{:?}", explained.absent);
     assert_eq!(desk.session().verify().unwrap().state, api::State::Clean);
+}
+
+#[test]
+fn pain_98_a_compaction_says_that_it_began_what_it_covers_and_how_it_ended() {
+    let mut live = Live::new("none", 200_000, &json!({}));
+    for turn in 0..4 {
+        live.turn("go on", &said(&format!("turn{turn}"), 100))
+            .tokens();
+    }
+    live.desk.says("and?");
+    let before = live.desk.digest();
+    let plan = live
+        .desk
+        .session()
+        .compact(api::Compact::default())
+        .unwrap();
+    let body = |request: &api::Request| request.body.get().to_owned();
+    let asked = body(&plan.requests[0].request);
+    // It began, and nobody came back.
+    live.desk.reopen();
+    let planned = live.logged("compact_plan").pop().unwrap();
+    assert_eq!(
+        (&planned["id"], &planned["trigger"]),
+        (&json!(plan.compaction), &json!("manual"))
+    );
+    assert!(
+        planned["first"].is_u64() && planned["last"].is_u64() && planned["instruction"].is_string()
+    );
+    let open = live.desk.session().actions().unwrap();
+    assert_eq!(open.len(), 1);
+    assert_eq!(
+        body(open[0].request.as_ref().unwrap()),
+        asked,
+        "the same request, byte for byte"
+    );
+    assert_eq!(live.desk.digest(), before, "a plan shows nothing");
+    // Given up, and why.
+    let ask = api::Abandon {
+        session: "s".into(),
+        compaction: plan.compaction.clone(),
+        reason: "the person changed her mind".into(),
+        ..Default::default()
+    };
+    live.desk.engine().abandon(&ask).unwrap();
+    let abandoned = live.logged("compact_abandon").pop().unwrap();
+    assert_eq!(abandoned["reason"], "the person changed her mind");
+    assert!(live.desk.session().actions().unwrap().is_empty());
+    // And once to its end.
+    let plan = live
+        .desk
+        .session()
+        .compact(api::Compact::default())
+        .unwrap();
+    assert_eq!(live.summarise(&plan.compaction, plan.requests), "committed");
+    live.desk.reopen();
+    let commit = live.logged("compact_commit").pop().unwrap();
+    assert_eq!(commit["id"], json!(plan.compaction));
+    assert_eq!(
+        (&commit["boundary"]["by"], &commit["boundary"]["trigger"]),
+        (&json!("model"), &json!("manual"))
+    );
+    assert!(commit["after"].as_u64() < commit["before"].as_u64());
+    assert_eq!(
+        live.logged("usage").pop().unwrap()["compaction"],
+        commit["id"]
+    );
+    let listed = live.status().compactions;
+    assert_eq!(
+        (listed.len(), listed[0].id.as_deref()),
+        (1, Some(plan.compaction.as_str()))
+    );
 }
