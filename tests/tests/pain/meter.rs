@@ -77,19 +77,24 @@ fn pain_87_text_that_is_no_english_is_not_counted_by_its_length() {
 #[test]
 fn pain_87_the_estimate_follows_the_providers_counts_and_says_how_far_off_it_was() {
     let mut live = Live::new("claude-code", 64_000, &json!({}));
-    let mut worst = 0;
+    let (mut worst, mut newest) = (0, 0);
     for turn in 0..40 {
         let text: String = (0..20)
             .map(|line| format!("{turn}、{line}。{JAPANESE}"))
             .collect();
         let real = live.turn(&text, &text).tokens();
-        // The first answer was to a short prompt: it says little of longer ones.
+        // The first answer was to a short prompt: it says little of longer ones. The margin is part of the estimate.
         if turn > 1 {
-            worst = worst.max(live.estimate.abs_diff(real) * 1_000 / real);
+            newest = live.estimate.abs_diff(real) * 1_000 / real;
+            worst = worst.max(newest);
+            assert!(live.estimate >= real, "{turn}: {} {real}", live.estimate);
         }
     }
     assert!(live.made_by("model") > 0, "the trigger was reached");
-    assert!(worst < 150, "off by {worst} thousandths");
+    assert!(
+        worst < 250 && newest < 50,
+        "off by {worst} and at last by {newest} thousandths"
+    );
     assert_eq!(live.refused, 0, "no trigger came too late");
     let status = live.status();
     let estimator = status.estimator.expect("its error is shown");
