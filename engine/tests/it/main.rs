@@ -23,6 +23,7 @@ mod protocol;
 mod prune;
 mod replay;
 mod rows;
+mod seen;
 mod status;
 mod tasks;
 mod tiers;
