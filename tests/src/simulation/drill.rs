@@ -353,8 +353,14 @@ impl Drill {
 
     fn act(&mut self, actions: &Value) -> bool {
         let mut changed = false;
+        // Its other chunks were answered with the first: an answer names what is still open.
+        let mut answered: Vec<&Value> = Vec::new();
         for action in actions.as_array().into_iter().flatten() {
             if action["kind"] == "summarise" {
+                if answered.contains(&&action["compaction"]) {
+                    continue;
+                }
+                answered.push(&action["compaction"]);
                 let request = json!([{"chunk": action["chunk"], "request": action["request"]}]);
                 self.summarise(&action["compaction"], &request);
                 changed = true;

@@ -277,6 +277,10 @@ impl Host {
             object.insert("request".to_owned(), json!(response));
             object.insert("issued".to_owned(), json!(format!("@issued:{number}")));
             object.insert("output".to_owned(), json!(output));
+            let cost = ["input", "cache_read"].map(|name| usage[name].as_u64().unwrap_or(0));
+            let written = ["5m", "1h"].map(|name| usage["cache_write"][name].as_u64().unwrap_or(0));
+            let cost = cost.iter().chain(&written).sum();
+            self.tally.costs.insert(response.to_owned(), cost);
             self.line
                 .call("v1.session.append", json!({"events": [usage]}))?;
         }
@@ -507,9 +511,13 @@ impl Host {
     /// Does what the engine asks of its host. True: something changed, prepare again.
     fn act(&mut self, actions: &Value) -> Result<bool, Refused> {
         let mut changed = false;
+        // Its other chunks were answered with the first: an answer names what is still open.
+        let mut answered: Vec<&Value> = Vec::new();
         for action in actions.as_array().into_iter().flatten() {
             match action["kind"].as_str() {
+                Some("summarise") if answered.contains(&&action["compaction"]) => {}
                 Some("summarise") => {
+                    answered.push(&action["compaction"]);
                     let request = json!([{"chunk": action["chunk"], "request": action["request"]}]);
                     self.summarise(&action["compaction"], &request)?;
                     changed = true;
@@ -560,6 +568,10 @@ impl Host {
                 Err(refused) => return Err(refused),
             };
             self.tally.summary_logged += cost;
+            if cost > 0 {
+                let request = format!("summary-{}", self.tally.summaries);
+                self.tally.costs.insert(request, cost);
+            }
             self.tally.summarised(&answer);
             match answer["outcome"].as_str() {
                 Some("next" | "retry") => {

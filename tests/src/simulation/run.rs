@@ -130,17 +130,24 @@ impl Ending<'_> {
         let said = number("input") + number("cache_read") + number("cache_write");
         let real = self.host.tally.input + self.host.tally.summary_logged;
         if said != real {
+            let mut told = self.host.tally.costs.clone();
+            for event in self.log()? {
+                if let ("usage", Some(request)) = (
+                    event["type"].as_str().unwrap_or(""),
+                    event["request"].as_str(),
+                ) {
+                    told.remove(request);
+                }
+            }
             self.defect(format!(
-                "the ledger says {said} tokens of input, the provider {real}"
+                "the ledger says {said} tokens of input, the provider {real}; not logged: {told:?}"
             ));
         }
         Ok(())
     }
 
-    /// Laws 10: each commit made the prompt smaller, and commits are as many as new content asks for.
-    fn folds(&mut self) -> Result<(), String> {
-        let status = ask(&mut self.host.line, "v1.session.status", json!({}))?;
-        let trigger = status["trigger"].as_u64().unwrap_or(u64::MAX).max(1);
+    /// All events.
+    fn log(&mut self) -> Result<Vec<Value>, String> {
         let mut events = Vec::new();
         let mut next = Some(0);
         while let Some(from) = next {
@@ -148,6 +155,14 @@ impl Ending<'_> {
             events.extend(page["events"].as_array().into_iter().flatten().cloned());
             next = page["next"].as_u64();
         }
+        Ok(events)
+    }
+
+    /// Law 10: each commit made the prompt smaller, and commits are as many as new content asks for.
+    fn folds(&mut self) -> Result<(), String> {
+        let status = ask(&mut self.host.line, "v1.session.status", json!({}))?;
+        let trigger = status["trigger"].as_u64().unwrap_or(u64::MAX).max(1);
+        let events = self.log()?;
         let mut since = 0_u64;
         for event in &events {
             let kind = event["type"].as_str().unwrap_or_default();

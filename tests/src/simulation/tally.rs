@@ -59,6 +59,8 @@ pub struct Tally {
     pub summary_read: u64,
     /// Of that, what the engine was told of.
     pub summary_logged: u64,
+    /// Input that the engine was told of, by request.
+    pub costs: BTreeMap<String, u64>,
     /// Tokens of everything that was appended.
     pub appended: u64,
     /// The smallest and the largest ratio of the provider's count to the engine's estimate, in thousandths, after the first answer.
