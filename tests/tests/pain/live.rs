@@ -324,9 +324,9 @@ impl Live {
         let mut next = Some(from);
         while let Some(from) = next {
             let page = self.desk.session().log(from, 1_000).unwrap();
-            let read =
-                |event: &Box<RawValue>| -> Value { serde_json::from_str(event.get()).unwrap() };
-            events.extend(page.events.iter().map(read));
+            for event in &page.events {
+                events.push(serde_json::from_str(event.get()).unwrap());
+            }
             next = page.next;
         }
         events
