@@ -152,6 +152,12 @@ impl Line {
         self.dispatcher.as_ref().map(Dispatcher::engine)
     }
 
+    /// Calls so far that change something.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
     /// The number that the next prompt gets.
     #[must_use]
     pub fn next_issued(&self) -> usize {

@@ -86,9 +86,8 @@ pub fn log(engine: &Engine, session: &str) -> Option<Vec<Value>> {
     let mut from = Some(0);
     while let Some(next) = from {
         let page = session.log(next, 1_000).ok()?;
-        let read =
-            |event: &Box<serde_json::value::RawValue>| serde_json::from_str(event.get()).ok();
-        events.extend(page.events.iter().filter_map(read));
+        let read = |event: &serde_json::value::RawValue| serde_json::from_str(event.get()).ok();
+        events.extend(page.events.iter().filter_map(|event| read(event)));
         from = page.next;
     }
     Some(events)

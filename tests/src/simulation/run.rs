@@ -28,6 +28,8 @@ pub struct Outcome {
     pub last: String,
     /// Kills, and those in the middle of a call.
     pub killed: (u64, u64),
+    /// Calls that change something.
+    pub calls: u64,
 }
 
 /// Lives through a recording on this machine's disk.
@@ -78,6 +80,7 @@ fn live(recording: &Recording, setup: &Setup, line: Line) -> Result<Outcome, Str
         folds,
         last,
         killed: host.line.killed,
+        calls: host.line.calls(),
     })
 }
 

@@ -138,7 +138,7 @@ fn is_data(c: char) -> bool {
 
 /// A run that is no word: long, with digits among letters of both cases, or of hexadecimal digits only.
 fn is_opaque(word: &str) -> bool {
-    let has = |test: fn(&u8) -> bool| word.as_bytes().iter().any(|byte| test(byte));
+    let has = |test: fn(&u8) -> bool| word.as_bytes().iter().any(test);
     let mixed =
         has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
     let hexadecimal = has(u8::is_ascii_digit) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
