@@ -154,24 +154,50 @@ fn opened(dir: &Directory, ask: &api::Open) -> Result<Opened, Error> {
         session: Text::plain(&ask.session),
         kind,
         parent: parent.map(|parent| (Text::plain(&parent.session), Seq(parent.seq))),
-        spill_root: ask
-            .spill_root
-            .clone()
-            .or_else(|| spills(dir))
-            .as_deref()
-            .map(Text::plain),
+        spill_root: spill_root(dir, ask)?.as_deref().map(Text::plain),
         host: ask.host.as_deref().map(Text::plain),
     })
 }
 
-/// Where spilled results go when nobody says: into the data directory, by its whole path, since the prompt shows it. On a disk of the
-/// caller's there are no files beside the log.
-fn spills(dir: &Directory) -> Option<String> {
-    if dir.options.disk.is_some() {
-        return None;
+/// Where spilled results go, by the whole path, since the prompt shows it: where the host says, else into the data directory. On a disk of
+/// the caller's there are no files beside the log.
+fn spill_root(dir: &Directory, ask: &api::Open) -> Result<Option<String>, Error> {
+    let bad = |why: &str| Err(Error::invalid(why).with_field("spill_root"));
+    let wanted = match ask.spill_root.as_deref() {
+        Some(given) if given.trim().is_empty() || given.contains('\0') => {
+            return bad("a spill root is the path of a folder");
+        }
+        Some(given) => std::path::PathBuf::from(given),
+        None if dir.options.disk.is_some() => return Ok(None),
+        None => dir.path.join("spills"),
+    };
+    match std::path::absolute(wanted) {
+        Ok(path) => match path.to_str() {
+            Some(path) => Ok(Some(path.to_owned())),
+            None if ask.spill_root.is_none() => Ok(None),
+            None => bad("a spill root is the path of a folder, in UTF-8"),
+        },
+        Err(cause) => bad(&format!("the spill root cannot be a path: {cause}")),
     }
-    let path = std::path::absolute(dir.path.join("spills")).ok()?;
-    path.to_str().map(str::to_owned)
+}
+
+/// A spill root that differs from the recorded one is refused: the prompt shows the recorded one for ever.
+fn check_spill_root(dir: &Directory, core: &Core, ask: &api::Open) -> Result<(), Error> {
+    if ask.spill_root.is_none() {
+        return Ok(());
+    }
+    let asked = spill_root(dir, ask)?;
+    let recorded = core.opened().and_then(|opened| opened.spill_root);
+    let recorded = recorded.as_ref().and_then(Text::as_str);
+    if asked.as_deref() == recorded {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the session was opened with another spill root; recorded={}",
+        recorded.unwrap_or("none")
+    ))
+    .with_field("spill_root")
+    .with_next("leave it out; a new session may have its own"))
 }
 
 /// The profile and policy that were asked for, as events.
@@ -206,6 +232,7 @@ fn update(
     let now = ask.at.map_or_else(|| dir.options.clock.now(), Millis);
     let asked = settings(ask, now).collect::<Result<Vec<Event>, Error>>()?;
     let core = &dir.live(held)?.core;
+    check_spill_root(dir, core, ask)?;
     let header = &core.state.timeline().header;
     let current = [&header.profile, &header.policy];
     let same = |event: &Event| {

@@ -98,6 +98,73 @@ fn b1_b5_b6_a_spilled_result_is_a_file_and_the_same_words_for_ever() {
     assert_eq!(body(&session), whole);
 }
 
+/// Whatever stands where spilled results should go: the prompt goes out, with the results cut.
+#[test]
+fn b1_a_spill_root_that_takes_no_file_stops_nobody() {
+    let fixture = Fixture::new();
+    let file = fixture.path().join("a file");
+    std::fs::write(&file, "x").unwrap();
+    for root in [file.to_str().unwrap(), "/proc/nope"] {
+        let fixture = Fixture::new();
+        let open = api::Open {
+            session: "s".to_owned(),
+            create: true,
+            profile: Some("claude-opus-4-5".into()),
+            policy: Some("claude-code".into()),
+            spill_root: Some(root.to_owned()),
+            ..api::Open::default()
+        };
+        fixture.engine().open_session(&open).unwrap();
+        let session = session(&fixture, r#""claude-code""#, None, 90_000);
+        let first = prepared(&session);
+        assert_eq!(first.prompt.outcome, api::Outcome::Ready, "{root}");
+        assert!(first.tiers[0].did.contains(root), "{:?}", first.tiers);
+        let sent = body(&session);
+        assert!(sent.contains("characters are left out here") && sent.len() < 60_000);
+        assert!(prepared(&session).tiers.is_empty());
+        // So does the answer to a refusal for bytes.
+        let refused = session.engine().overflowed(&api::Overflowed {
+            session: "s".to_owned(),
+            error: Some(
+                serde_json::from_str(r#"{"status":413,"body":"request_too_large"}"#).unwrap(),
+            ),
+            ..api::Overflowed::default()
+        });
+        assert!(refused.is_ok(), "{refused:?}");
+    }
+}
+
+#[test]
+fn b1_a_spill_root_is_a_whole_path_and_never_another_one() {
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    let open = |name: &str, root: Option<&str>| api::Open {
+        session: name.to_owned(),
+        create: true,
+        spill_root: root.map(str::to_owned),
+        ..api::Open::default()
+    };
+    for root in ["", "  ", "a\0b"] {
+        let refused = engine.open_session(&open("bad", Some(root))).unwrap_err();
+        assert_eq!(refused.kind(), recount::ErrorKind::Invalid, "{root:?}");
+    }
+    assert!(engine.session("bad").is_err());
+    engine.open_session(&open("near", Some("results"))).unwrap();
+    let line = engine.session("near").unwrap().log(0, 1).unwrap().events[0]
+        .get()
+        .to_owned();
+    let whole = std::path::absolute("results").unwrap();
+    assert!(line.contains(whole.to_str().unwrap()), "{line}");
+    // The same again is the same; another one is refused, and nothing is logged.
+    engine.open_session(&open("near", Some("results"))).unwrap();
+    engine.open_session(&open("near", None)).unwrap();
+    let refused = engine
+        .open_session(&open("near", Some("elsewhere")))
+        .unwrap_err();
+    assert_eq!(refused.kind(), recount::ErrorKind::Invalid);
+    assert_eq!(engine.session("near").unwrap().status().unwrap().head, 0);
+}
+
 #[test]
 fn what_a_log_says_of_files_elsewhere_is_not_written() {
     let fixture = Fixture::new();

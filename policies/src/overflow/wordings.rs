@@ -71,6 +71,21 @@ pub(super) const WORDINGS: &[(&str, Excess, &str)] = &[
         "OpenAI Chat, tests of cline's error classification",
     ),
     (
+        "input tokens exceed the configured limit of {l} tokens~messages resulted in {a} tokens",
+        Tokens,
+        "OpenAI, models of the GPT-5 family, public error texts",
+    ),
+    (
+        "requested tokens {a} exceed context window of {l}",
+        Tokens,
+        "llama-cpp-python, public error texts",
+    ),
+    (
+        "input {a} tokens is longer than the model~context length {l} tokens",
+        Tokens,
+        "SGLang, public error texts",
+    ),
+    (
         "maximum context length is {l} tokens~requested~{a} tokens",
         Tokens,
         "OpenAI-compatible servers, public error texts",

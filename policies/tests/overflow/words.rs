@@ -105,6 +105,27 @@ const ROWS: &[Row] = &[
     ),
     (
         Some(400),
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens. Please reduce the length of the messages.",
+        Some(Tokens),
+        Some(300_000),
+        Some(272_000),
+    ),
+    (
+        Some(400),
+        "Requested tokens (5000) exceed context window of 4096",
+        Some(Tokens),
+        Some(5_000),
+        Some(4_096),
+    ),
+    (
+        Some(400),
+        "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+        Some(Tokens),
+        Some(5_000),
+        Some(4_096),
+    ),
+    (
+        Some(400),
         "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
         Some(Tokens),
         Some(537_812),

@@ -12,7 +12,7 @@ use super::ground::{
 };
 use super::requests::{self, Pending};
 use super::said::Refused;
-use super::{compact, log};
+use super::{compact, log, with_files};
 use crate::core::{Core, Key};
 use crate::host::ask::digest;
 use crate::host::directory::{Directory, Held};
@@ -214,12 +214,15 @@ impl Cascade<'_> {
             return Ok(None);
         }
         let (verdict, excess) = (self.verdict, self.excess);
-        let proposal = self.look(held, |_, at| {
-            let profile = tightened(at.profile, &verdict, excess);
-            Ok(budget::propose(&Situation {
-                profile: &profile,
-                ..*at
-            }))
+        let proposal = with_files(self.dir, held, |held, files| {
+            self.look(held, |_, at| {
+                let profile = tightened(at.profile, &verdict, excess);
+                Ok(budget::propose(&Situation {
+                    profile: &profile,
+                    spill: at.spill.filter(|_| files),
+                    ..*at
+                }))
+            })
         })?;
         self.take(held, "budget", &proposal)
     }

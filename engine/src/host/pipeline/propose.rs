@@ -9,6 +9,29 @@ use recount_events::{Event, Millis};
 use recount_policies::{Proposal, Proposed};
 use recount_wal::Class;
 
+/// What a policy proposes, its files written. Where they cannot be written, what it proposes for a session that has no place for files:
+/// a prompt goes out in any case. `propose` is told whether files may be.
+///
+/// # Errors
+/// Those of `propose`.
+pub(crate) fn with_files(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    mut propose: impl FnMut(&mut Held<'_>, bool) -> Result<Proposal, Error>,
+) -> Result<Proposal, Error> {
+    let mut proposal = propose(held, true)?;
+    let spills = std::mem::take(&mut proposal.spills);
+    let Err(error) = spill::write(dir, held, &spills) else {
+        return Ok(proposal);
+    };
+    tracing::warn!(%error, "results are cut, since no file takes them");
+    let mut instead = propose(held, false)?;
+    if !instead.did.is_empty() {
+        instead.did = format!("{}; {error}", instead.did);
+    }
+    Ok(instead)
+}
+
 /// Writes a proposal's files, then logs its events as one batch; answers their positions.
 ///
 /// # Errors

@@ -70,6 +70,14 @@ impl Ground {
         }
     }
 
+    /// Files may not be written: results that are too large are cut.
+    pub(crate) fn without_files(self) -> Self {
+        Self {
+            spill: None,
+            ..self
+        }
+    }
+
     /// What a policy looks at.
     pub(crate) fn situation<'a>(
         &'a self,

@@ -3,10 +3,10 @@
 //! - Derived: the log has the contents. A file is there and on disk before the event that names it is logged.
 //! - Only the owner reads them.
 
-use crate::Error;
 use crate::core::Core;
 use crate::host::directory::{Directory, Held};
 use crate::host::project::write_private;
+use crate::{Error, ErrorKind};
 use recount_events::{Block, Body};
 use recount_policies::Spill;
 use recount_wal::StreamId;
@@ -61,7 +61,11 @@ pub(crate) fn write(dir: &Directory, held: &mut Held<'_>, spills: &[Spill]) -> R
     let stream = held.slot.stream;
     let folder = folder(&dir.live(held)?.core, stream)
         .ok_or_else(|| Error::invalid("the session has no root for spilled results"))?;
-    write_all(&folder, spills)
+    write_all(&folder, spills).map_err(|cause| {
+        let place = folder.display();
+        Error::new(ErrorKind::Io, format!("{place} cannot be written: {cause}"))
+            .with_next("see to the folder, or open the next session with another spill_root")
+    })
 }
 
 fn write_all(folder: &Path, spills: &[Spill]) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! The tiers, in order: each sees what the earlier ones changed, and says what it did.
 
-use super::{Ground, auto, log};
+use super::{Ground, auto, log, with_files};
 use crate::core::Measured;
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
@@ -90,7 +90,9 @@ impl Ran {
         now: Millis,
         (tier, propose): (Tier, Propose),
     ) -> Result<(), Error> {
-        let proposal = self.proposed(dir, held, now, propose)?;
+        let proposal = with_files(dir, held, |held, files| {
+            self.proposed(dir, held, now, files, propose)
+        })?;
         self.take(dir, held, ask, now, (tier, proposal))
     }
 
@@ -99,12 +101,16 @@ impl Ran {
         dir: &Directory,
         held: &mut Held<'_>,
         now: Millis,
-        propose: impl Fn(&recount_policies::Situation<'_>) -> Proposal,
+        files: bool,
+        propose: Propose,
     ) -> Result<Proposal, Error> {
         let (asked, measured) = &self.prompt;
         let stream = held.slot.stream;
         let core = &dir.live(held)?.core;
-        let ground = Ground::of(core, stream, asked, measured, now);
+        let mut ground = Ground::of(core, stream, asked, measured, now);
+        if !files {
+            ground = ground.without_files();
+        }
         Ok(propose(&ground.situation(core, asked, measured)))
     }
 
