@@ -60,7 +60,11 @@ impl Sizes {
             let seq = piece.source.seq;
             let map = match (piece.category, piece.why) {
                 (Category::Tools | Category::System, _) => continue,
-                (Category::Summaries, _) | (_, Why::Summary(_)) => &mut sizes.summaries,
+                (_, Why::Summary(_)) => &mut sizes.summaries,
+                // A provider's own compaction is content of its message.
+                (Category::Summaries, _) if !timeline.content.contains_key(&seq) => {
+                    &mut sizes.summaries
+                }
                 _ if timeline.tails.contains_key(&seq) => continue,
                 _ => &mut sizes.content,
             };

@@ -450,12 +450,13 @@ fn r5_a_smaller_model_is_planned_for_at_once() {
 fn a12_a_compaction_block_is_not_lost() {
     let mut host = window(100_000, SMALL);
     turn(&mut host, 1, 400);
-    host.log(r#"{"type":"message","role":"assistant","issuer":"anthropic","content":[{"type":"compaction","content":"The harbour is closed."},{"type":"text","text":"Go on."}]}"#);
+    // For its issuer it is all that is shown of what came before, so it has to be worth a summary.
+    let more = "The ships wait outside. ".repeat(200);
+    host.log(&format!(r#"{{"type":"message","role":"assistant","issuer":"anthropic","content":[{{"type":"compaction","content":"The harbour is closed. {more}"}},{{"type":"text","text":"Go on."}}]}}"#));
     let last = host.head();
     turn(&mut host, 2, 400);
-    assert!(
-        compact::rule_text(&host.view().at(), Seq(0), Seq(last)).contains("The harbour is closed.")
-    );
+    let text = compact::rule_text(&host.view().at(), Seq(0), Seq(last));
+    assert!(text.contains("The harbour is closed."), "{text}");
 }
 
 /// At any window from 2,000 tokens: when the trigger is reached and there is more than one entry, there is something to fold.
