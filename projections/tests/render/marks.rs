@@ -265,12 +265,12 @@ fn m4_an_edit_stays_where_it_was_first_sent() {
         after: 5,
         results: vec![3],
     };
-    assert_eq!(session.pinned(), [first.clone()]);
+    assert_eq!(session.pinned(), std::slice::from_ref(&first));
     // A tail injection is no place to stay.
     session.log(r#"{"type":"inject","slot":"t","content":"tail","lifetime":"tail"}"#);
     session.answers(&call("c"));
     session.log(r#"{"type":"tool_result","call":"c","content":"three"}"#);
-    assert_eq!(session.pinned(), [first.clone()]);
+    assert_eq!(session.pinned(), std::slice::from_ref(&first));
     // A later one names what is left, at its own place: the result at piece 7.
     session.edits("[[2,0],[2,1]]");
     session.log(r#"{"type":"message","role":"user","content":"on"}"#);
