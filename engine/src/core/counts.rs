@@ -88,12 +88,12 @@ impl Counter<'_> {
             .map(|facts| formula.tokens(facts.width, facts.height))
             .fold(0, u64::saturating_add);
         let (text, data) = without_data(&String::from_utf8_lossy(bytes));
+        let own = pictures
+            .iter()
+            .map(|facts| facts.bytes)
+            .fold(0, u64::saturating_add);
         // A document in base64 costs about as many tokens as its text would: a twelfth of its characters.
-        let documents = if pictures.is_empty() {
-            (data / 12) as u64
-        } else {
-            0
-        };
+        let documents = (data as u64).saturating_sub(own) / 12;
         seen.saturating_add(documents)
             .saturating_add(tokenizer::tokens(&text))
     }
@@ -106,33 +106,69 @@ impl Counter<'_> {
         formula(model.unwrap_or_default())
     }
 
-    /// Pictures in the block.
+    /// Pictures in what is counted under a block. A result is one piece, and is counted under its first block with all that it holds.
     fn pictures(&self, id: BlockId) -> Vec<ImageFacts> {
-        let logged = self.state.event(id.seq);
-        let found = logged
-            .as_ref()
-            .and_then(|logged| block_of(&logged.event, id));
-        found.map_or_else(Vec::new, |(format, block)| match block.kind {
-            BlockKind::Image | BlockKind::Result => block.images(format),
-            _ => Vec::new(),
-        })
+        let Some(logged) = self.state.event(id.seq) else {
+            return Vec::new();
+        };
+        if !self.is_result(&logged.event) {
+            let found = block_of(&logged.event, id);
+            return found.map_or_else(Vec::new, |(format, block)| drawn(format, block));
+        }
+        let content = content_of(&logged.event);
+        let each = content.map(|content| {
+            let blocks = content.blocks.iter();
+            blocks.flat_map(|block| drawn(content.format, block))
+        });
+        each.into_iter().flatten().collect()
+    }
+
+    /// The event's content is shown as one piece: a result of its own, or what stands in the place of a result.
+    fn is_result(&self, event: &Event) -> bool {
+        match &event.body {
+            Body::ToolResult(_) => true,
+            Body::Replace(replace) => {
+                let mut targets = replace.blocks.iter();
+                targets.any(|id| {
+                    let target = self.state.event(id.seq);
+                    target.is_some_and(|target| {
+                        matches!(target.event.body, Body::ToolResult(_))
+                            || block_of(&target.event, *id)
+                                .is_some_and(|(_, block)| block.kind == BlockKind::Result)
+                    })
+                })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The pictures of a block that is shown as a picture or as a result.
+fn drawn(format: Format, block: &Block) -> Vec<ImageFacts> {
+    match block.kind {
+        BlockKind::Image | BlockKind::Result => block.images(format),
+        _ => Vec::new(),
     }
 }
 
 /// A block of an event's content.
 pub(crate) fn block_of(event: &Event, id: BlockId) -> Option<(Format, &Block)> {
-    let content: &Content = match &event.body {
-        Body::Message(message) => &message.content,
-        Body::ToolResult(result) => &result.content,
-        Body::Inject(inject) => &inject.content,
-        Body::Replace(replace) => &replace.with,
-        Body::System(system) => &system.content,
-        _ => return None,
-    };
+    let content = content_of(event)?;
     content
         .blocks
         .get(id.index as usize)
         .map(|block| (content.format, block))
+}
+
+fn content_of(event: &Event) -> Option<&Content> {
+    match &event.body {
+        Body::Message(message) => Some(&message.content),
+        Body::ToolResult(result) => Some(&result.content),
+        Body::Inject(inject) => Some(&inject.content),
+        Body::Replace(replace) => Some(&replace.with),
+        Body::System(system) => Some(&system.content),
+        _ => None,
+    }
 }
 
 fn words(bytes: &[u8]) -> u64 {

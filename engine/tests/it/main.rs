@@ -16,6 +16,7 @@ mod forks;
 mod hurt;
 mod import;
 mod lost;
+mod pictures;
 mod pipeline;
 mod profiles;
 mod prompts;
