@@ -3,7 +3,7 @@
 //! - A function of the log at the position of the plan, and of nothing else: after a restart, and whatever was said since, the same bytes.
 //! - One chunk: the session's own prompt as it was then, plus the instruction, so that the provider's cache serves it. Several, or one
 //!   whose prompt was refused for its size: each range alone, plus the instruction.
-//! - Parameters, system prompt and tools are those of the session. Thinking is turned off only where a person asked for the compaction
+//! - Parameters, system prompt and tools are those of the session, but no call is forced. Thinking is turned off only where a person asked for the compaction
 //!   and the policy says so: turned off, earlier thinking leaves the prompt, and the prefix is no longer the one that is cached.
 
 use crate::core::{Core, issued_in, profile_of};
@@ -12,7 +12,7 @@ use crate::host::directory::{Directory, Held};
 use crate::host::project;
 use crate::host::verify::own_profile;
 use crate::{Error, api};
-use recount_events::raw::{member, member_words, members};
+use recount_events::raw::{member, member_words, members, words};
 use recount_events::{Body, CompactPlan, Profile, Seq, Text, Trigger};
 use recount_policies::constants::Compact;
 use recount_projections::Timeline;
@@ -222,6 +222,8 @@ fn bound(profile: &mut Profile, constants: &Compact, trigger: Trigger) {
     for one in params.and_then(members).into_iter().flatten() {
         match &*one.key() {
             "max_tokens" | "max_completion_tokens" => {}
+            // A summary is text: a model that has to call a tool writes none.
+            "tool_choice" if forces(one.value) => {}
             "thinking" if off => kept.push(r#""thinking":{"type":"disabled"}"#.to_owned()),
             key => {
                 if key == "thinking" {
@@ -236,6 +238,24 @@ fn bound(profile: &mut Profile, constants: &Compact, trigger: Trigger) {
     profile.max_output = most.saturating_add(thinking).min(profile.max_output.max(1));
     // What fits was decided with the plan; here the window would only change the limit of the answer with every count.
     profile.window = u64::MAX;
+}
+
+/// The choice of tools leaves the model no answer without a call. `any` and `tool` of the Anthropic dialect, `required`, a named function
+/// and a list of allowed tools one of which is required of the OpenAI one.
+fn forces(choice: &str) -> bool {
+    let mode = |raw: &str| words(raw.trim_ascii()).map(|mode| mode.into_owned());
+    let kind = match mode(choice) {
+        Some(word) => Some(word),
+        None => member_words(choice, "type").map(|kind| kind.into_owned()),
+    };
+    match kind.as_deref() {
+        Some("any" | "tool" | "required" | "function" | "custom") => true,
+        Some("allowed_tools") => {
+            let listed = member(choice, "allowed_tools").unwrap_or(choice);
+            member_words(listed, "mode").is_some_and(|mode| mode == "required")
+        }
+        _ => false,
+    }
 }
 
 /// Tokens that the parameters set aside for thinking.

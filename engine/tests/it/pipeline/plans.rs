@@ -216,6 +216,55 @@ fn a3_the_parameters_are_those_that_the_session_was_sent_with() {
 }
 
 #[test]
+fn a3_no_call_is_forced_where_text_is_asked_for() {
+    let anthropic = r#"{"provider":"anthropic","model":"claude-test","wire":"anthropic","window":200000,"max_output":32000}"#;
+    let forced = [
+        (anthropic, r#"{"type":"any"}"#),
+        (anthropic, r#"{"type":"tool","name":"read"}"#),
+        (SMALL, r#""required""#),
+        (SMALL, r#"{"type":"function","function":{"name":"read"}}"#),
+        (
+            SMALL,
+            r#"{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[]}}"#,
+        ),
+    ];
+    let free = [
+        (
+            anthropic,
+            r#"{"type": "auto", "disable_parallel_tool_use": true}"#,
+        ),
+        (anthropic, r#"{"type":"none"}"#),
+        (SMALL, r#""auto""#),
+        (SMALL, r#""none""#),
+        (
+            SMALL,
+            r#"{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}"#,
+        ),
+    ];
+    let asks = |profile: &str, choice: &str| {
+        let desk = Desk::new(profile, NONE);
+        desk.talks(3, 40);
+        let params = format!(r#"{{"top_p":0.5,"tool_choice":{choice}}}"#);
+        let sent = desk.session.prepare(api::Prepare {
+            params: Some(serde_json::from_str(&params).unwrap()),
+            ..Default::default()
+        });
+        let sent = text(sent.unwrap().prompt.request.as_ref().unwrap());
+        let own = format!(r#""tool_choice":{choice}"#);
+        assert!(sent.contains(&own), "{sent}");
+        let request = text(&desk.plans().requests[0].request);
+        assert!(request.contains(r#""top_p":0.5"#), "{request}");
+        (request.contains(&own), request.contains("tool_choice"))
+    };
+    for (profile, choice) in forced {
+        assert_eq!(asks(profile, choice), (false, false), "{choice}");
+    }
+    for (profile, choice) in free {
+        assert_eq!(asks(profile, choice), (true, true), "{choice}");
+    }
+}
+
+#[test]
 fn a3_the_requests_are_the_same_after_a_restart_and_whatever_was_said_since() {
     let desk = Desk::plain();
     desk.talks(4, 40);
