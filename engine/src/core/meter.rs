@@ -26,6 +26,11 @@ const ANSWERS: usize = 4;
 /// How many pieces from the end are looked at for one that was measured: what is older says too little.
 const LOOKED_AT: usize = 4_096;
 
+/// A refusal that counts more than so many tokens for each that was counted is about another prompt: twice what the factor is bound by.
+const TIMES: u64 = 8;
+/// What a provider may count without a word of it in the prompt, in its tokens: its own instructions for tools, say.
+const UNSEEN: u64 = 10_000;
+
 /// What is known of a prompt's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Meter {
@@ -101,6 +106,7 @@ pub(super) fn known(state: &State) -> impl Iterator<Item = Known> + '_ {
         })
         .peekable();
     let mut refusals = refusals(state)
+        .filter(|(_, overflow)| is_about(state, overflow))
         .filter_map(|(seq, overflow)| {
             Some(Known {
                 seq,
@@ -130,6 +136,20 @@ fn refusals(state: &State) -> impl Iterator<Item = (Seq, Overflow)> + '_ {
         }
         _ => None,
     })
+}
+
+/// The refusal's count can be that of the prompt it is logged for: a host may hand in the words about another one.
+fn is_about(state: &State, overflow: &Overflow) -> bool {
+    let issue = overflow.issued.and_then(|digest| issued_of(state, digest));
+    let (Some(actual), Some(issued)) = (overflow.actual, issue.as_deref().and_then(issued_in))
+    else {
+        return true;
+    };
+    let profile = issued.profile.and_then(|seq| state.event(seq));
+    let profile = profile.as_deref().and_then(profile_of);
+    let overhead = profile.map_or(0, |profile| profile.overhead_tokens);
+    let most = issued.estimate.saturating_mul(TIMES);
+    actual <= most.saturating_add(UNSEEN).saturating_add(overhead)
 }
 
 /// The provider's tokens for a thousand counted ones of one prompt of the model.

@@ -371,3 +371,29 @@ fn r2_a_key_takes_a_step_once() {
         (other.prompt.digest, other.issued)
     );
 }
+
+#[test]
+fn r1_a_count_that_cannot_be_of_the_prompt_is_no_measure_of_it() {
+    let refused = |actual: u64| {
+        let desk = Desk::new(super::desk::THINKER, NONE);
+        desk.says("hello there");
+        assert_eq!(desk.prepares().prompt.outcome, api::Outcome::Ready);
+        let before = desk.session.status().unwrap().tokens.total;
+        let words = format!("prompt is too long: {actual} tokens > 200000 maximum");
+        desk.refused(&words);
+        assert_eq!(desk.logged("overflow")[0]["actual"], actual);
+        (desk, before)
+    };
+    let total = |desk: &Desk| desk.session.status().unwrap().tokens.total;
+    let (desk, before) = refused(210_118);
+    let estimate = desk.logged("issued")[0]["estimate"].as_u64().unwrap();
+    assert_eq!(total(&desk), before);
+    assert_eq!(desk.prepares().prompt.outcome, api::Outcome::Ready);
+    let desk = desk.reopened();
+    assert_eq!(total(&desk), before);
+    assert_eq!(desk.prepares().prompt.outcome, api::Outcome::Ready);
+    // Up to what a provider may count of such a prompt, its word is taken.
+    let most = estimate * 8 + 10_000;
+    assert_eq!(total(&refused(most).0), most);
+    assert_eq!(total(&refused(most + 1).0), before);
+}
