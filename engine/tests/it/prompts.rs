@@ -494,7 +494,8 @@ fn an_earlier_cut_and_a_rollback_are_measured_by_the_usages_of_their_own() {
         session.project(ask).unwrap().estimate
     };
     let then = estimate(api::At::Head);
-    assert!((20_000..20_100).contains(&then), "{then}");
+    // Measured, with a hundredth of margin, and the few words behind.
+    assert!((20_000..20_300).contains(&then), "{then}");
     for turn in 1..=80 {
         said(turn);
     }
