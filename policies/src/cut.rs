@@ -1,7 +1,7 @@
 //! Where a text may be cut: never inside of what a reader sees as one character.
 //!
 //! - A cut lies on the border of a grapheme cluster, so that neither a character nor half of a surrogate pair is lost. A cluster of more
-//!   than [`CLUSTER`] bytes (made on purpose: no script has one) is cut between two of its characters.
+//!   than `CLUSTER` bytes (made on purpose: no script has one) is cut between two of its characters.
 //! - Sizes are bytes, UTF-16 units or tokens, as the function says; what is kept never has more than was asked for.
 
 use crate::Words;

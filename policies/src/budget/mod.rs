@@ -7,7 +7,7 @@
 //!   they answer. One that was hidden when its neighbours were examined stays as it is.
 //! - An interim result is not examined; the one that closes the call is.
 //! - Pictures and documents are neither counted nor taken out with a result; only a body that comes near the provider's limit
-//!   loses them ([`body`]). That is the one case in which a result that was left inline goes later: a body that is refused has no cache.
+//!   loses them (`body`). That is the one case in which a result that was left inline goes later: a body that is refused has no cache.
 //! - What was undone stays undone: a result that was brought back is not taken out again.
 //! - An empty result is left alone: the projection shows a placeholder for it.
 

@@ -1,6 +1,6 @@
 //! ② Zombies: what is in the prompt without use, removed by name.
 //!
-//! - Each heuristic is a line of [`RULES`]: its switch, what it finds, and what it says in the log. One event for each that found something.
+//! - Each heuristic is a line of `RULES`: its switch, what it finds, and what it says in the log. One event for each that found something.
 //! - Whole responses only, with all their results, and only when every call of theirs is a zombie; single injections. Never the person's words,
 //!   never words of the model beyond an announcement of its calls, never a thing that the open tool loop or one of the newest responses needs.
 //! - Signed thinking that is bound to its prefix would become invalid behind a removal: what stands in front of it stays, unless the policy
