@@ -130,7 +130,7 @@ impl Core {
 
     /// The compaction that waits for its summaries, by name.
     pub(crate) fn planned(&self) -> Option<String> {
-        let plan = self.state.timeline().work.plan.as_ref()?;
+        let plan = self.state.timeline().work.waiting()?;
         match &plan.logged.event.body {
             Body::CompactPlan(plan) => words(&plan.id),
             _ => None,

@@ -5,7 +5,7 @@
 use super::atoms::{Atom, atoms, sum};
 use super::limits::{Limits, counted, limits};
 use super::trial::Trial;
-use super::{Refusal, breakers, restore};
+use super::{Refusal, UNDONE, breakers, restore};
 use crate::{Proposal, Proposed, Situation};
 use alloc::format;
 use alloc::string::String;
@@ -187,7 +187,7 @@ fn returning(
     files
 }
 
-/// A pending plan gives way to a fold that reaches beyond its range.
+/// A pending plan gives way to a fold that reaches beyond its range; one whose commit was undone to any.
 pub(crate) fn give_way(at: &Situation<'_>, range: Option<(Seq, Seq)>, why: &str) -> Vec<Proposed> {
     let Some(plan) = &at.timeline().work.plan else {
         return Vec::new();
@@ -199,13 +199,14 @@ pub(crate) fn give_way(at: &Situation<'_>, range: Option<(Seq, Seq)>, why: &str)
         && first <= from
         && to <= last
         && (first, last) != (from, to)
+        && !plan.is_spent()
     {
         return Vec::new();
     }
     alloc::vec![
         Body::CompactAbandon(CompactAbandon {
             id: planned.id.clone(),
-            reason: Text::plain(why),
+            reason: Text::plain(if plan.is_spent() { UNDONE } else { why }),
         })
         .into()
     ]

@@ -35,6 +35,9 @@ use commit::Wanted;
 use recount_events::{Body, CompactChunk, CompactPlan, Event, Maker, Range, Seq, Text, Trigger};
 use recount_projections::{Misfit, Problem};
 
+/// The words that a plan is abandoned with when nobody is asked for its pieces any more.
+pub const UNDONE: &str = "its commit was undone";
+
 /// Names that are tried for one position, where a host used the same.
 const NAMES: u32 = 8;
 

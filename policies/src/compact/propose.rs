@@ -2,7 +2,7 @@
 
 use super::breakers::{self, Gate};
 use super::commit::{self, Wanted};
-use super::{Ask, atoms, limits, memory, nothing, plan, range};
+use super::{Ask, UNDONE, atoms, limits, memory, nothing, plan, range};
 use crate::{Proposal, Proposed, Situation, collapse};
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
         return Proposal::default();
     }
     let released = breakers::releases(at);
-    if at.weighed() < at.lines.trigger || at.timeline().work.plan.is_some() {
+    if at.weighed() < at.lines.trigger || at.timeline().work.waiting().is_some() {
         return only(released, "");
     }
     if collapse::helps(at) {
@@ -72,7 +72,9 @@ fn planned(at: &Situation<'_>) -> Proposal {
         // No request would hold any of it.
         return super::by_rule(at, &ask).unwrap_or_else(nothing);
     }
-    let mut events: Vec<Proposed> = alloc::vec![Body::CompactPlan(plan).into()];
+    // Whatever plan is not ended here waits for nobody.
+    let mut events = commit::give_way(at, None, UNDONE);
+    events.push(Body::CompactPlan(plan).into());
     let said = said
         .into_iter()
         .map(|chunk| Body::CompactChunk(chunk).into());
@@ -106,7 +108,7 @@ fn from_memory(at: &Situation<'_>) -> Option<Proposal> {
         by: Maker::Memory,
         millis: 0,
     };
-    let proposal = commit::propose(at, &wanted, Vec::new()).ok()?;
+    let proposal = commit::propose(at, &wanted, commit::give_way(at, None, UNDONE)).ok()?;
     let left = at.weighed().saturating_sub(proposal.freed);
     (left < at.lines.trigger && proposal.freed >= limits::percent(at.weighed(), LEAST))
         .then_some(proposal)

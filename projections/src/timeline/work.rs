@@ -2,7 +2,7 @@
 
 use crate::{List, Logged, Map, Timeline, ledger::print};
 use alloc::sync::Arc;
-use recount_events::{Seq, Text};
+use recount_events::{Body, Seq, Text};
 
 /// A short digest of what a host called something: of the name itself no text is kept. Names that are not at hand are equal to
 /// nothing.
@@ -37,12 +37,31 @@ pub struct Plan {
 pub struct Work {
     /// Stages that wait, in order: `collapse_stage` events.
     pub stages: Map<Seq, Arc<Logged>>,
-    /// The plan that waits.
+    /// The plan that is neither committed nor given up; [`Work::waiting`] when summaries are still to come.
     pub plan: Option<Plan>,
     /// Collapses by name.
     pub collapses: Map<Name, Life>,
     /// Compactions by name.
     pub compactions: Map<Name, Life>,
+}
+
+impl Plan {
+    /// Every piece of it was answered, and it is not committed: its commit was undone. Nobody is asked for anything any more.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        let Body::CompactPlan(plan) = &self.logged.event.body else {
+            return false;
+        };
+        !plan.chunks.is_empty() && self.chunks.size() >= plan.chunks.len()
+    }
+}
+
+impl Work {
+    /// The plan for which summaries are still to come.
+    #[must_use]
+    pub fn waiting(&self) -> Option<&Plan> {
+        self.plan.as_ref().filter(|plan| !plan.is_spent())
+    }
 }
 
 impl Life {

@@ -100,7 +100,7 @@ impl Engine {
         if said_before(dir, &mut held, key, ask.expect)? {
             return noted(dir, &mut held);
         }
-        let pending = Pending::of(&dir.live(&mut held)?.core);
+        let pending = Pending::unended(&dir.live(&mut held)?.core);
         if pending.is_none_or(|pending| pending.id() != ask.compaction) {
             return Err(Error::new(
                 ErrorKind::Rejected,

@@ -48,7 +48,7 @@ impl Tried {
             }
         }
         // A summary that was asked for before the first refusal is as good as one that is asked for now, once.
-        tried.planned |= tried.refusals > 1 && timeline.work.plan.is_some();
+        tried.planned |= tried.refusals > 1 && timeline.work.waiting().is_some();
         tried
     }
 

@@ -3,7 +3,7 @@
 use super::ground::{Step, Weighed};
 use super::ground::{abandon, at_head, commit, own, plan_seen, settled, step, weigh, with, write};
 use super::requests::{self, Pending};
-use crate::core::{Key, Repeat};
+use crate::core::{Core, Key, Repeat};
 use crate::host::directory::{Directory, Held};
 use crate::host::engine::Engine;
 use crate::host::hooks::PlanSeen;
@@ -100,9 +100,9 @@ fn vetoed(why: &str) -> Error {
 const SUPERSEDED: &str = "superseded";
 
 /// The plan that waits gives way to what is planned behind it.
-fn ahead(pending: Option<&Pending>, now: Millis) -> Vec<Event> {
+pub(super) fn ahead(pending: Option<&Pending>, now: Millis) -> Vec<Event> {
     pending
-        .map(|pending| abandon(now, &pending.plan, SUPERSEDED))
+        .map(|pending| abandon(now, &pending.plan, pending.gives_way(SUPERSEDED)))
         .into_iter()
         .collect()
 }
@@ -135,18 +135,29 @@ fn planned(
         return Err(vetoed(&why));
     }
     let step = with(dir, held, &head, now, |core, at| {
-        let ahead = ahead(pending.as_ref(), now);
-        let behind = step(dir, core, now, &ahead)?;
-        let behind = Situation {
-            state: &behind.decision.state,
-            ..*at
-        };
-        let events = [ahead, plan_events(&behind, &plan)].concat();
-        step(dir, core, now, &events)
+        let ahead = ahead(Pending::unended(core).as_ref(), now);
+        plan_step(dir, core, at, &ahead, &plan)
     })?;
     write(dir, held, step, key)?;
     let made = waits(dir, held)?;
     answer(dir, held, &made, seen.tokens, &ask.form)
+}
+
+/// A plan behind what it takes the place of, in one batch.
+pub(super) fn plan_step(
+    dir: &Directory,
+    core: &Core,
+    at: &Situation<'_>,
+    ahead: &[Event],
+    plan: &CompactPlan,
+) -> Result<Step, Error> {
+    let behind = step(dir, core, at.now, ahead)?;
+    let behind = Situation {
+        state: &behind.decision.state,
+        ..*at
+    };
+    let events = [ahead, &plan_events(&behind, plan)].concat();
+    step(dir, core, at.now, &events)
 }
 
 /// The compaction that was just planned.
@@ -212,7 +223,7 @@ fn at_once(
 ) -> Result<api::Compacted, Error> {
     let head = at_head(&ask.session);
     let (seen, proposed) = with(dir, held, &head, now, |core, at| {
-        let pending = Pending::of(core);
+        let pending = Pending::unended(core);
         let ahead = ahead(pending.as_ref(), now);
         let mut refusal = None;
         let weighed = weigh(dir, core, at, &ahead, |at| {

@@ -6,9 +6,9 @@
 //! - What is not about size (rate limits, say) is the host's own business: nothing is logged.
 
 use super::cascade::{Tried, excess_name};
-use super::compact::{asks_nobody, plan_events, waits};
+use super::compact::{ahead, asks_nobody, plan_step, waits};
 use super::ground::{
-    Weighed, abandon, commit, own, plan_seen, settled, step, trigger_name, weigh, with, write,
+    Weighed, abandon, commit, own, plan_seen, settled, trigger_name, weigh, with, write,
 };
 use super::requests::{self, Pending};
 use super::said::Refused;
@@ -257,7 +257,8 @@ impl Cascade<'_> {
             return self.surface(held, why).map(Some);
         }
         let step = self.look(held, |core, at| {
-            step(self.dir, core, self.now, &plan_events(at, &plan))
+            let ahead = ahead(Pending::unended(core).as_ref(), self.now);
+            plan_step(self.dir, core, at, &ahead, &plan)
         })?;
         let event = write(self.dir, held, step, None)?;
         let pending = waits(self.dir, held)?;
@@ -277,9 +278,10 @@ impl Cascade<'_> {
         }
         let wish = wish();
         let weighed = self.look(held, |core, at| {
-            let pending = Pending::of(core);
+            let pending = Pending::unended(core);
+            let why = "refused again without an answer";
             let ahead: Vec<_> = pending
-                .map(|pending| abandon(self.now, &pending.plan, "refused again without an answer"))
+                .map(|pending| abandon(self.now, &pending.plan, pending.gives_way(why)))
                 .into_iter()
                 .collect();
             weigh(self.dir, core, at, &ahead, |at| {

@@ -14,8 +14,9 @@ use crate::host::verify::own_profile;
 use crate::{Error, api};
 use recount_events::raw::{member, member_words, members, words};
 use recount_events::{Body, CompactPlan, Profile, Seq, Text, Trigger};
+use recount_policies::compact;
 use recount_policies::constants::Compact;
-use recount_projections::Timeline;
+use recount_projections::{Plan, Timeline};
 use recount_wal::StreamId;
 
 /// A compaction that waits for its summaries.
@@ -34,7 +35,15 @@ pub(crate) struct Pending {
 impl Pending {
     /// The one that waits at the head, if any.
     pub(crate) fn of(core: &Core) -> Option<Self> {
-        let pending = core.state.timeline().work.plan.as_ref()?;
+        Self::from(core.state.timeline().work.waiting()?)
+    }
+
+    /// The one that a new plan has to give up first: it waits at the head, or its commit was undone.
+    pub(crate) fn unended(core: &Core) -> Option<Self> {
+        Self::from(core.state.timeline().work.plan.as_ref()?)
+    }
+
+    fn from(pending: &Plan) -> Option<Self> {
         let Body::CompactPlan(plan) = &pending.logged.event.body else {
             return None;
         };
@@ -57,6 +66,15 @@ impl Pending {
             .id
             .words()
             .map_or_else(String::new, |id| id.into_owned())
+    }
+
+    /// Why it gives way to a new plan.
+    pub(crate) fn gives_way<'w>(&self, otherwise: &'w str) -> &'w str {
+        if self.open().is_empty() && !self.plan.chunks.is_empty() {
+            compact::UNDONE
+        } else {
+            otherwise
+        }
     }
 
     /// The chunks that are not summarised yet.

@@ -60,6 +60,8 @@ enum Fate {
     Gone,
     /// It was given up, and why.
     Abandoned(String),
+    /// Its commit was undone.
+    Undone,
     /// It is done; tokens before and after, and whether this chunk said the same.
     Committed {
         before: u64,
@@ -86,7 +88,7 @@ fn fate(core: &Core, id: &str, chunk: u32, text: Option<&str>) -> Fate {
         return Fate::Gone;
     }
     let said = text.and_then(|text| compact::answer(&plan, text, None).ok());
-    let mut same = false;
+    let (mut same, mut fate) = (false, Fate::Gone);
     let later = seq.next().0..core.next().0;
     for logged in later.map(Seq).filter_map(|seq| core.event(seq)) {
         if !line.contains(logged.seq) {
@@ -101,6 +103,11 @@ fn fate(core: &Core, id: &str, chunk: u32, text: Option<&str>) -> Fate {
             Body::CompactAbandon(end) if name(Some(&end.id)) == id => {
                 return Fate::Abandoned(name(Some(&end.reason)));
             }
+            Body::CompactCommit(end)
+                if name(end.id.as_ref()) == id && line.fallen.contains_key(&logged.seq) =>
+            {
+                fate = Fate::Undone;
+            }
             Body::CompactCommit(end) if name(end.id.as_ref()) == id => {
                 return Fate::Committed {
                     before: end.before.unwrap_or(0),
@@ -111,7 +118,7 @@ fn fate(core: &Core, id: &str, chunk: u32, text: Option<&str>) -> Fate {
             _ => {}
         }
     }
-    Fate::Gone
+    fate
 }
 
 /// An answer to a compaction that is not pending. What the call cost is a fact all the same, where the compaction was ever planned.
@@ -156,6 +163,7 @@ pub(super) fn void(
         }
         Fate::Committed { .. } => "void: the compaction is committed already".to_owned(),
         Fate::Abandoned(reason) => format!("void: the compaction was abandoned: {reason}"),
+        Fate::Undone => format!("void: {}", compact::UNDONE),
         Fate::Gone => {
             "void: the plan of the compaction is not on this timeline: it was rolled back"
                 .to_owned()

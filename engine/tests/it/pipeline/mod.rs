@@ -9,3 +9,4 @@ mod plans;
 mod refusals;
 mod remote;
 mod spans;
+mod undone;
