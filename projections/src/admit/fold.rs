@@ -3,8 +3,8 @@
 //! - A name is staged, planned, committed, abandoned or discarded once per timeline.
 //! - A commit is checked again, whatever its stage or plan was allowed.
 
-use super::Door;
 use super::range::Span;
+use super::{Door, Mode};
 use crate::timeline::{Life, name_of};
 use crate::{Map, Misfit, Name, Problem};
 use recount_events::{
@@ -58,7 +58,9 @@ impl Door<'_> {
     }
 
     pub(super) fn plan(&self, plan: &mut CompactPlan) -> Result<(), Misfit> {
-        if let Some(pending) = &self.timeline.work.plan {
+        // Judged again, it takes the place of one that is pending only because its end was undone.
+        let pending = self.timeline.work.plan.as_ref();
+        if let Some(pending) = pending.filter(|_| self.mode != Mode::Again) {
             return Err(Misfit::rejected(Problem::PlanPending(pending.logged.seq)));
         }
         unused(self.compaction_life(&plan.id))?;
@@ -67,6 +69,9 @@ impl Door<'_> {
     }
 
     pub(super) fn chunk(&self, chunk: &CompactChunk) -> Result<(), Misfit> {
+        if self.ended_again(&chunk.id) {
+            return Ok(());
+        }
         self.pending(&chunk.id)?;
         let Some(plan) = &self.timeline.work.plan else {
             return Ok(());
@@ -102,7 +107,21 @@ impl Door<'_> {
     }
 
     pub(super) fn abandon(&self, abandon: &CompactAbandon) -> Result<(), Misfit> {
+        if self.ended_again(&abandon.id) {
+            return Ok(());
+        }
         self.pending(&abandon.id)
+    }
+
+    /// Nobody used the name of a compaction.
+    pub(crate) fn is_new(&self, id: &Text) -> bool {
+        self.compaction_life(id).is_none()
+    }
+
+    /// Judged again, a plan is committed here that was not when the event came: the event has nothing left to do.
+    fn ended_again(&self, id: &Text) -> bool {
+        let committed = matches!(self.compaction_life(id), Some(Life::Committed(_)));
+        self.mode == Mode::Again && committed
     }
 
     fn pending(&self, id: &Text) -> Result<(), Misfit> {

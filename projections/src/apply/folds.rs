@@ -63,6 +63,9 @@ impl Timeline {
     }
 
     pub(super) fn chunk(&mut self, logged: &Arc<Logged>, chunk: &CompactChunk) -> Option<Seq> {
+        if !self.plans(&chunk.id) {
+            return None;
+        }
         if let Some(plan) = &mut self.work.plan {
             plan.chunks.insert_mut(chunk.chunk, Arc::clone(logged));
         }
@@ -90,7 +93,9 @@ impl Timeline {
     }
 
     pub(super) fn abandon(&mut self, seq: Seq, abandon: &CompactAbandon) -> Option<Seq> {
-        self.end_plan(&abandon.id, Life::Abandoned(seq));
+        if self.plans(&abandon.id) {
+            self.end_plan(&abandon.id, Life::Abandoned(seq));
+        }
         None
     }
 

@@ -130,11 +130,21 @@ impl State {
         };
         match &logged.event.body {
             Body::Rollback(_) | Body::Undo(_) => Ok(true),
+            // It has ended, and shows nothing: only its name counts. What was committed of it is judged by itself.
+            Body::CompactPlan(plan) if !self.waits(logged.seq) => Ok(door.is_new(&plan.id)),
             _ => match door.check(&mut logged.event.clone()) {
                 Err(misfit) if misfit.is_cold() => Err(misfit),
                 judged => Ok(judged.is_ok()),
             },
         }
+    }
+}
+
+impl State {
+    /// Summaries are still to come for a plan.
+    fn waits(&self, plan: Seq) -> bool {
+        let waiting = self.now.work.waiting();
+        waiting.is_some_and(|waiting| waiting.logged.seq == plan)
     }
 }
 

@@ -321,3 +321,86 @@ fn rule_40_the_nearest_range_is_around_else_inside_else_none() {
     suggests(host.compact(3, 7), range(4, 6));
     suggests(host.compact(7, 7), None);
 }
+
+#[test]
+fn rule_03_a_plan_binds_no_compaction_below_it() {
+    for end in ["waits", "committed", "taken back", "abandoned"] {
+        let (mut host, one) = compacted();
+        let open = "u1 u2 u3 u7 u8";
+        host.plan("two", 1, 7).unwrap();
+        match end {
+            "waits" => {}
+            "abandoned" => drop(host.abandon("two").unwrap()),
+            _ => {
+                host.chunk("two", 0).unwrap();
+                let two = host.commit_plan("two", 1, 7).unwrap().0;
+                if end == "taken back" {
+                    host.undo(two).unwrap();
+                }
+            }
+        }
+        let before = host.view();
+        let undo = host.undo(one).unwrap().0;
+        assert_eq!(
+            host.view(),
+            if end == "committed" { &before } else { open },
+            "{end}"
+        );
+        let waits = host.state.timeline().work.waiting().is_some();
+        assert_eq!(waits, end == "waits", "{end}");
+        host.undo(undo).unwrap();
+        assert_eq!(host.view(), before, "{end}");
+        assert_eq!(view(host.replayed().timeline()), before, "{end}");
+    }
+}
+
+#[test]
+fn rule_03_the_range_of_a_plan_counts_while_it_waits() {
+    for ends in [false, true] {
+        let mut host = Host::new();
+        let note = host.inject("a", "note", Lifetime::Once).unwrap().0;
+        let last = host.user("one");
+        host.user("two");
+        let plan = host.plan("one", note, last).unwrap();
+        if ends {
+            host.abandon("one").unwrap();
+            host.undo(note).unwrap();
+        } else {
+            let event = Seq(note);
+            refused(
+                host.undo(note),
+                Rejected,
+                Problem::RestsOn { event, by: plan },
+            );
+        }
+    }
+}
+
+#[test]
+fn rule_04_a_commit_comes_back_below_the_end_of_its_plan() {
+    let (mut host, one) = compacted();
+    let folded = host.view();
+    let back = host.undo(one).unwrap().0;
+    host.abandon("one").unwrap();
+    host.undo(back).unwrap();
+    assert_eq!(host.view(), folded);
+    refused(
+        host.commit_plan("one", 1, 3),
+        Rejected,
+        Problem::NameUsed(Seq(one)),
+    );
+}
+
+/// Words 1 to 3 are folded by a plan; more words came behind. And the commit.
+fn compacted() -> (Host, u64) {
+    let mut host = Host::new();
+    host.user("one");
+    host.user("two");
+    host.user("three");
+    host.plan("one", 1, 3).unwrap();
+    host.chunk("one", 0).unwrap();
+    let commit = host.commit_plan("one", 1, 3).unwrap().0;
+    host.user("four");
+    host.user("five");
+    (host, commit)
+}

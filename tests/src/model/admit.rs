@@ -55,7 +55,7 @@ pub(crate) fn normal(event: &Value) -> Value {
 ///
 /// # Errors
 /// The rule that it breaks.
-pub(crate) fn still(before: &Fold<'_>, entry: &Entry) -> Result<(), Refused> {
+pub(crate) fn still(before: &Fold<'_>, now: &Fold<'_>, entry: &Entry) -> Result<(), Refused> {
     let event = &entry.event;
     let range = entry.got.range;
     match event["type"].as_str().unwrap_or("") {
@@ -64,10 +64,9 @@ pub(crate) fn still(before: &Fold<'_>, entry: &Entry) -> Result<(), Refused> {
         "collapse_stage" => life::stage(before, entry.seq, &explicit(entry)).map(drop),
         "collapse_commit" => life::collapse(before, entry.seq, &explicit(entry)).map(drop),
         "collapse_discard" => life::discard(before, event).map(drop),
-        "compact_plan" => life::plan(before, entry.seq, &explicit(entry)).map(drop),
-        "compact_chunk" => life::chunk(before, event).map(drop),
+        "compact_plan" => life::still_plan(before, now, entry),
+        "compact_chunk" | "compact_abandon" => life::still_told(before, event),
         "compact_commit" => life::compact(before, entry.seq, &explicit(entry)).map(drop),
-        "compact_abandon" => life::abandon(before, event).map(drop),
         "replace" => life::replace(before, entry.seq, event).map(drop),
         "cache_edit" | "cache_ack" => life::cache(before, event).map(drop),
         "budget" | "file_read" => life::note(before, entry.seq, event).map(drop),

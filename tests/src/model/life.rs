@@ -130,6 +130,41 @@ pub(crate) fn plan(fold: &Fold<'_>, seq: usize, event: &Value) -> Result<Got, Re
     })
 }
 
+/// A plan judged again: it fits while its name is free, and, if summaries are still to come for it now, its range is legal.
+///
+/// # Errors
+/// The rule that it breaks.
+pub(crate) fn still_plan(before: &Fold<'_>, now: &Fold<'_>, plan: &Entry) -> Result<(), Refused> {
+    if ["compact_plan", "compact_commit"]
+        .iter()
+        .any(|kind| named(before, kind, &plan.event).is_some())
+    {
+        return Err(rejected("name used"));
+    }
+    let chunks = plan.event["chunks"].as_array().map_or(0, Vec::len);
+    let told = now.of("compact_chunk").into_iter();
+    let told = told.filter(|told| told.seq > plan.seq && id(&told.event) == id(&plan.event));
+    let spent = chunks > 0 && told.count() >= chunks;
+    let waits = pending(now).is_some_and(|waiting| waiting.seq == plan.seq) && !spent;
+    match plan.got.range.filter(|_| waits) {
+        Some(range) => legal(before, range),
+        None => Ok(()),
+    }
+}
+
+/// What was said of a plan, judged again: where the plan is committed it has nothing left to do.
+///
+/// # Errors
+/// The rule that it breaks.
+pub(crate) fn still_told(before: &Fold<'_>, event: &Value) -> Result<(), Refused> {
+    let committed = named(before, "compact_commit", event).is_some();
+    match event["type"].as_str() {
+        _ if committed => Ok(()),
+        Some("compact_chunk") => chunk(before, event).map(drop),
+        _ => abandon(before, event).map(drop),
+    }
+}
+
 fn waits<'m>(fold: &Fold<'m>, event: &Value) -> Result<&'m Entry, Refused> {
     pending(fold)
         .filter(|plan| id(&plan.event) == id(event))
@@ -174,8 +209,12 @@ pub(crate) fn compact(fold: &Fold<'_>, seq: usize, event: &Value) -> Result<Got,
     {
         return Err(rejected("name used"));
     }
+    let planned = named(fold, "compact_plan", event);
+    if planned.is_some_and(|plan| pending(fold).is_none_or(|waiting| waiting.seq != plan.seq)) {
+        return Err(rejected("name used"));
+    }
     let got = mask(fold, seq, event, true)?;
-    let planned = named(fold, "compact_plan", event).and_then(|plan| plan.got.range);
+    let planned = planned.and_then(|plan| plan.got.range);
     if planned.is_some() && planned != got.range {
         return Err(rejected("range differs"));
     }

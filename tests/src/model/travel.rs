@@ -126,7 +126,7 @@ pub(crate) fn undo(model: &Model, seq: usize, event: &Value) -> Result<Got, Refu
     }
     let without = model.fold_of(&line, Some(target));
     for item in &without.items {
-        admit::still(&without.before(item.seq), item)
+        admit::still(&without.before(item.seq), &now, item)
             .map_err(|_| rejected("later events rest on it"))?;
     }
     Ok(Got::default())
