@@ -42,7 +42,7 @@ fn a13_a_plan_whose_commit_was_undone_waits_for_nobody() {
     );
     assert_eq!(
         desk.session.status().unwrap().pending,
-        [again.compaction.clone()]
+        std::slice::from_ref(&again.compaction)
     );
     let done = desk.hands_in(&again.compaction, 0, SUMMARY);
     assert_eq!(done.outcome, "committed");
