@@ -15,6 +15,7 @@ mod kept;
 mod marks;
 mod model;
 mod run;
+mod shrink;
 mod stability;
 mod travel;
 mod whole;
