@@ -89,7 +89,8 @@ impl Block {
     }
 
     /// It is a text block.
-    pub(crate) fn is_text(&self) -> bool {
+    #[must_use]
+    pub fn is_text(&self) -> bool {
         matches!(self.kind, Kind::Text(_))
     }
 
@@ -102,7 +103,8 @@ impl Block {
     }
 
     /// The block with another text; itself where it has no place for one.
-    pub(crate) fn with_text(&self, text: &Text) -> Block {
+    #[must_use]
+    pub fn with_text(&self, text: &Text) -> Block {
         if self.written().is_none() {
             return self.clone();
         }

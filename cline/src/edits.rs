@@ -132,6 +132,27 @@ impl Edits {
         })
     }
 
+    /// Adds an update as it would have been read from the file. `paths`: of a mention, what was replaced so far and everything that the
+    /// text mentions. A message keeps the kind that it was first edited with.
+    pub fn put(
+        &mut self,
+        (message, block): (i64, i64),
+        kind: EditKind,
+        at: f64,
+        text: Text,
+        paths: Option<(Vec<Text>, Vec<Text>)>,
+    ) {
+        let edited = self.edit(message, kind, block);
+        let paths = paths.map(|(replaced, all)| {
+            edited.lists.push(replaced);
+            Paths {
+                replaced: edited.lists.len().saturating_sub(1),
+                all,
+            }
+        });
+        edited.updates.push(Update::of(at, text, paths));
+    }
+
     pub(crate) fn entry(&self, message: i64) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.message == message)
     }

@@ -53,7 +53,7 @@ pub use message::{Message, Role, to_json};
 pub use notice::{CONTINUE, READ_AGAIN, TRUNCATED};
 pub use pairing::{Paired, pair};
 pub use range::{Keep, Range};
-pub use reads::{Replaced, replace_reads};
+pub use reads::{Mentioned, Replaced, mentioned, replace_reads};
 pub use render::{Rendered, render};
 pub use request::{Malformed, UiMessage, is_full};
 pub use savings::Savings;

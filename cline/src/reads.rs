@@ -63,6 +63,28 @@ pub fn replace_reads(edits: &mut Edits, history: &[Message], start: i64, at: f64
     replaced
 }
 
+/// A file that a text holds between tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mentioned {
+    /// Its path.
+    pub path: Text,
+    /// The notice stands in the place of what it holds.
+    pub replaced: bool,
+}
+
+/// The files that a text holds between `<file_content path="…">` and its end, in order.
+#[must_use]
+pub fn mentioned(text: &Text) -> Vec<Mentioned> {
+    let notice = units_of(READ_AGAIN);
+    let files = tagged(text, "file_content").into_iter();
+    files
+        .map(|file| Mentioned {
+            replaced: text.units().get(file.inside..file.closing) == Some(&notice),
+            path: file.path,
+        })
+        .collect()
+}
+
 impl Replaced {
     /// Anything was replaced.
     #[must_use]

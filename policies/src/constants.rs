@@ -1,6 +1,6 @@
 //! The numbers of the tiers, by preset; each may be changed by the `params` of a `policy` event.
 //!
-//! Sources: `claude-code`: public analyses of version 2.1.x; `five-layer`: the public description of a five-layer agent server. Tokens
+//! Sources: `cline`: Cline 4.0.12 (`docs/cline.md`); `claude-code`: public analyses of version 2.1.x; `five-layer`: the public description of a five-layer agent server. Tokens
 //! are the provider's unless said; sizes of results are UTF-16 code units, as their original counts them.
 
 use alloc::collections::BTreeMap;
@@ -23,6 +23,8 @@ pub struct Constants {
     pub collapse: Collapse,
     /// ⑤ Summaries.
     pub compact: Compact,
+    /// Cline's own.
+    pub cline: Cline,
     /// Reactive levels.
     pub overflow: Overflow,
     /// What is put into the prompt beside the conversation.
@@ -124,6 +126,8 @@ pub struct Compact {
     pub limit: u64,
     /// Most of an answer that is kept free.
     pub output_reserve: u64,
+    /// Where the trigger comes from.
+    pub trigger: TriggerLine,
     /// Trigger: effective less this.
     pub buffer: u64,
     /// Warning line: trigger less this.
@@ -132,6 +136,8 @@ pub struct Compact {
     pub error_buffer: u64,
     /// Blocking line: effective less this.
     pub blocking_buffer: u64,
+    /// What a fold leaves.
+    pub leaves: Leaves,
     /// Tokens that are kept at least, from the end.
     pub keep_tokens: u64,
     /// Messages with words that are kept at least, from the end.
@@ -161,6 +167,38 @@ pub struct Compact {
     /// Responses within which a refill counts as right after.
     pub refill_rounds: u64,
     /// Times that a request which is itself too long is tried with less.
+    pub retries: u64,
+}
+
+/// Where the trigger comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerLine {
+    /// Effective less the buffer.
+    #[default]
+    Buffer,
+    /// Cline's table of windows.
+    Cline,
+}
+
+/// What a fold leaves as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leaves {
+    /// A tail, by the numbers of what is kept.
+    #[default]
+    Tail,
+    /// The first pair, and of what stands behind it what Cline leaves.
+    FirstPair,
+}
+
+/// What Cline's rules have of their own; the rest of them is no number of a policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cline {
+    /// Models that can sum up themselves are asked for summaries, instead of leaving the middle out.
+    pub auto_condense: bool,
+    /// Refusals behind the first one for which more is left out.
     pub retries: u64,
 }
 
@@ -210,7 +248,8 @@ impl Constants {
     #[must_use]
     pub fn of(preset: Preset) -> Self {
         match preset {
-            Preset::None | Preset::Cline => Self::none(),
+            Preset::None => Self::none(),
+            Preset::Cline => Self::cline(),
             Preset::Recount | Preset::ClaudeCode => Self::claude_code(),
             Preset::FiveLayer => Self::five_layer(),
         }
@@ -248,6 +287,25 @@ impl Constants {
         none.compact.on = false;
         none.assembly = Assembly::default();
         none
+    }
+
+    /// Cline 4.0.12: nothing but its own rules. Three automatic retries of a turn; summaries are off unless a person turns them on.
+    fn cline() -> Self {
+        let base = Self::none();
+        Self {
+            compact: Compact {
+                trigger: TriggerLine::Cline,
+                leaves: Leaves::FirstPair,
+                memory: false,
+                restore_files: 0,
+                ..base.compact
+            },
+            cline: Cline {
+                auto_condense: false,
+                retries: 3,
+            },
+            ..base
+        }
     }
 
     fn claude_code() -> Self {
@@ -290,10 +348,12 @@ impl Constants {
                 on: true,
                 limit: 0,
                 output_reserve: 20_000,
+                trigger: TriggerLine::Buffer,
                 buffer: 13_000,
                 warning_buffer: 20_000,
                 error_buffer: 20_000,
                 blocking_buffer: 3_000,
+                leaves: Leaves::Tail,
                 keep_tokens: 10_000,
                 keep_texts: 5,
                 keep_most: 40_000,
@@ -310,6 +370,7 @@ impl Constants {
                 refill_rounds: 3,
                 retries: 3,
             },
+            cline: Cline::default(),
             overflow: Overflow {
                 keep_results: [3, 1, 0],
                 keep_percent: [50, 30, 15],
@@ -348,6 +409,7 @@ impl Constants {
                 restore_tokens: 10_000,
                 ..base.compact
             },
+            cline: base.cline,
             overflow: base.overflow,
             assembly: Assembly {
                 attachments: true,

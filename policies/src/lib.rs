@@ -2,7 +2,7 @@
 //!
 //! - A policy never edits a prompt. It looks at a [`Situation`] and answers a [`Proposal`]: events that the engine admits, logs and
 //!   projects. So replay never runs a policy, and a new policy cannot change an old prompt.
-//! - Tiers run in the order of [`TIERS`], cheapest first; each sees what the earlier ones changed.
+//! - Tiers run in the order of their preset ([`Ways`]), cheapest first; each sees what the earlier ones changed.
 //! - Numbers come from [`Constants`], which the session's `policy` event holds in full.
 #![no_std]
 
@@ -11,12 +11,14 @@ extern crate alloc;
 pub mod assembly;
 pub mod budget;
 pub mod cache;
+pub mod cline;
 pub mod collapse;
 pub mod compact;
 pub mod constants;
 pub mod cut;
 pub mod micro;
 pub mod overflow;
+mod presets;
 mod proposal;
 pub mod reading;
 mod situation;
@@ -24,18 +26,7 @@ pub mod snip;
 pub mod thresholds;
 
 pub use constants::Constants;
+pub use presets::{Propose, Remedy, TIERS, Ways};
 pub use proposal::{Proposal, Proposed, Spill, Tier};
 pub use situation::{Fill, Situation, Words};
 pub use thresholds::{Level, Thresholds};
-
-/// A tier: what it proposes in a situation.
-pub type Propose = fn(&Situation<'_>) -> Proposal;
-
-/// The tiers that change the prompt, in order.
-pub const TIERS: &[(Tier, Propose)] = &[
-    (Tier::Budget, budget::propose),
-    (Tier::Snip, snip::propose),
-    (Tier::Micro, micro::propose),
-    (Tier::Collapse, collapse::propose),
-    (Tier::Compact, compact::propose),
-];

@@ -17,6 +17,8 @@ pub enum Tier {
     Collapse,
     /// ⑤ Summaries.
     Compact,
+    /// The preset `cline`: reads replaced, the middle left out.
+    Cline,
     /// ⑥ The hard line.
     Block,
     /// What a commit restores, attachments, instructions.
@@ -35,6 +37,7 @@ impl Tier {
             Self::Micro => "micro",
             Self::Collapse => "collapse",
             Self::Compact => "compact",
+            Self::Cline => "cline",
             Self::Block => "block",
             Self::Assembly => "assembly",
             Self::Overflow => "overflow",

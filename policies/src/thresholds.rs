@@ -1,6 +1,6 @@
 //! The lines that a policy draws in a window. Tokens of the provider.
 
-use crate::constants::Compact;
+use crate::constants::{Compact, TriggerLine};
 use recount_events::Profile;
 
 /// The lines, ascending: warning, trigger, blocking, effective (the error line may lie on either side of the warning).
@@ -37,7 +37,7 @@ impl Thresholds {
     ///
     /// Effective: window − min(largest answer, reserve). Trigger: effective − buffer, but at least half of effective, so that small
     /// windows have room to work. A policy with a limit of its own (`limit` > 0) takes that for the window where it is smaller; then nothing
-    /// is reserved, and the trigger is limit − buffer. The warning and error lines keep three quarters of the trigger at least, so that
+    /// is reserved, and the trigger is limit − buffer. Cline's trigger is what its table says of the declared window. The warning and error lines keep three quarters of the trigger at least, so that
     /// a small window is not warned of from its first word on.
     #[must_use]
     pub fn of(constants: &Compact, profile: &Profile, window: Option<u64>) -> Self {
@@ -53,7 +53,10 @@ impl Thresholds {
             window.saturating_sub(reserve)
         };
         let least = if own { 0 } else { effective / 2 };
-        let trigger = effective.saturating_sub(constants.buffer).max(least);
+        let trigger = match constants.trigger {
+            TriggerLine::Buffer => effective.saturating_sub(constants.buffer).max(least),
+            TriggerLine::Cline => crate::cline::limit(profile),
+        };
         let below = |buffer: u64| trigger.saturating_sub(buffer.min(trigger / 4));
         Self {
             effective,

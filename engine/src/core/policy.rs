@@ -3,7 +3,7 @@
 use super::Core;
 use recount_events::{Body, Policy, Preset, Profile, Seq, Text};
 use recount_policies::constants::CachedForm;
-use recount_policies::{Constants, assembly, micro};
+use recount_policies::{Constants, Ways, assembly, micro};
 use recount_projections::render::{Marks, pinned};
 use recount_projections::{List, Piece, Timeline};
 use std::sync::{Arc, PoisonError};
@@ -41,6 +41,11 @@ impl Core {
             policy: policy.clone(),
             constants,
         }
+    }
+
+    /// What the policy in force at the head does.
+    pub(crate) fn ways(&self) -> Ways {
+        Ways::of(self.policy(self.state.timeline()).policy.preset)
     }
 
     /// The profile with the parameters that the policy adds to its requests.

@@ -6,7 +6,7 @@ use super::atoms::{Atom, atoms, sum};
 use super::limits::{Limits, counted, limits};
 use super::trial::Trial;
 use super::{Refusal, UNDONE, breakers, restore};
-use crate::{Proposal, Proposed, Situation};
+use crate::{Proposal, Proposed, Situation, cline};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -50,8 +50,12 @@ pub(crate) fn propose(
         return Err(Refusal::NotSmaller);
     }
     let files = returning(at, &atoms, wanted, &trial, at_first.saturating_sub(after));
-    let files = restore::events(files, seq);
-    for proposed in &files {
+    let restored = files.len();
+    let mut falls = restore::events(files, seq);
+    if cline::applies(at, (wanted.trigger, wanted.level)) {
+        falls.extend(cline::notices_of(at, wanted.range, seq));
+    }
+    for proposed in &falls {
         trial.take(proposed).map_err(misfit)?;
     }
     let saved = trial.saved();
@@ -59,8 +63,7 @@ pub(crate) fn propose(
     commit.after = Some(at.fill.total.saturating_sub(saved));
     let mut events = before;
     events.push(Body::CompactCommit(commit).into());
-    let restored = files.len();
-    events.extend(files);
+    events.extend(falls);
     events.extend(breakers::succeeded(at, wanted.trigger, wanted.by));
     Ok(Proposal {
         did: did(wanted, restored),

@@ -24,6 +24,7 @@ pub(crate) mod trial;
 
 pub use answer::{Fault, answer};
 pub use propose::propose;
+pub(crate) use propose::{due, held};
 pub use refusal::Refusal;
 pub(crate) use rule::short;
 

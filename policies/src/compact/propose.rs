@@ -18,21 +18,26 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
     }
     let released = breakers::releases(at);
     if at.weighed() < at.lines.trigger || at.timeline().work.waiting().is_some() {
-        return only(released, "");
+        return held(released, "");
     }
+    due(at, released)
+}
+
+/// The same once the trigger is reached and nobody is asked for a summary yet. `released`: breakers that are let go in the same breath.
+pub(crate) fn due(at: &Situation<'_>, released: Vec<Proposed>) -> Proposal {
     if collapse::helps(at) {
-        return only(
+        return held(
             released,
             "held back: staged spans are still to be committed",
         );
     }
     if let Some(why) = waits(at) {
-        return only(released, why);
+        return held(released, why);
     }
     match breakers::gate(at) {
         Gate::Shut(why, mut tripped) => {
             tripped.extend(released);
-            only(tripped, why)
+            held(tripped, why)
         }
         Gate::Open(counted) => {
             let mut proposal = from_memory(at).unwrap_or_else(|| planned(at));
@@ -45,7 +50,8 @@ pub fn propose(at: &Situation<'_>) -> Proposal {
     }
 }
 
-fn only(events: Vec<Proposed>, why: &str) -> Proposal {
+/// Nothing but what breakers do, and why.
+pub(crate) fn held(events: Vec<Proposed>, why: &str) -> Proposal {
     Proposal {
         did: why.to_string(),
         events,

@@ -3,7 +3,7 @@
 use super::atoms::Atom;
 use super::limits::limits;
 use super::{Ask, Refusal, keep};
-use crate::Situation;
+use crate::{Situation, cline};
 use recount_events::Seq;
 
 /// A range of atoms, the second one excluded.
@@ -36,6 +36,9 @@ pub(crate) fn resolve(at: &Situation<'_>, atoms: &[Atom], ask: &Ask<'_>) -> Resu
     if ask.from.is_some() || ask.up_to.is_some() {
         return partial(at, atoms, ask);
     }
+    if cline::applies(at, (ask.trigger, ask.level)) {
+        return cline::span(at, atoms, ask).ok_or(Refusal::Nothing);
+    }
     let tail = keep::tail(at, atoms, &limits(at, ask.level));
     let whole = ask
         .whole
@@ -66,7 +69,7 @@ pub(crate) fn foldable(atoms: &[Atom], before: usize) -> Option<Span> {
 }
 
 /// A row without what it may not begin or end with.
-fn trimmed(atoms: &[Atom], row: Span) -> Option<Span> {
+pub(crate) fn trimmed(atoms: &[Atom], row: Span) -> Option<Span> {
     let inside = row.of(atoms);
     let first = inside.iter().position(|atom| atom.starts)?;
     let last = inside.iter().rposition(|atom| atom.ends)?;

@@ -14,7 +14,7 @@ use crate::host::hooks::PlanSeen;
 use crate::host::notices::Notice;
 use crate::{Error, ErrorKind, api};
 use recount_events::{Body, CompactPlan, Event, Millis};
-use recount_policies::{Tier, compact};
+use recount_policies::{Propose, Tier};
 
 /// What the tier did, and whether it logged something.
 pub(super) fn compaction(
@@ -22,13 +22,14 @@ pub(super) fn compaction(
     held: &mut Held<'_>,
     (asked, measured): &(Asked, Measured),
     now: Millis,
+    propose: Propose,
 ) -> Result<api::TierReport, Error> {
     let (name, stream) = (held.slot.name.clone(), held.slot.stream);
     let decided = dir.ask(held, |live| {
         let core = &live.core;
         let ground = Ground::of(core, stream, asked, measured, now);
         let at = ground.situation(core, asked, measured);
-        let proposal = compact::propose(&at);
+        let proposal = propose(&at);
         let report = api::TierReport {
             tier: Tier::Compact.name().to_owned(),
             did: proposal.did.clone(),

@@ -1,7 +1,8 @@
 //! A provider refused a prompt for its size.
 //!
-//! - What it says becomes an event; then one step after the other, each once until the model answers: what is staged is committed, a model
-//!   is asked for a summary, a summary is made without one, levels without a model, and at last the error surfaces.
+//! - What it says becomes an event; then one step after the other until the model answers: what the preset has against it (of the five tiers,
+//!   each once: what is staged is committed, a model is asked for a summary, a summary is made without one), levels without a model, and at
+//!   last the error surfaces.
 //! - Which steps were taken is in the log: a restart goes on with the next one.
 //! - What is not about size (rate limits, say) is the host's own business: nothing is logged.
 
@@ -26,7 +27,7 @@ use recount_events::{
 };
 use recount_policies::compact::Ask;
 use recount_policies::overflow::Verdict;
-use recount_policies::{Proposal, Situation, budget, collapse, overflow};
+use recount_policies::{Proposal, Remedy, Situation, budget, collapse, overflow};
 use recount_wal::Class;
 use serde_json::value::RawValue;
 
@@ -192,20 +193,33 @@ impl Cascade<'_> {
             return Ok(answer);
         }
         if !side {
-            if let Some(answer) = self.drain(held)? {
-                return Ok(answer);
-            }
-            if let Some(answer) = self.plan(held)? {
-                return Ok(answer);
-            }
-            if let Some(answer) = self.by_rule(held)? {
-                return Ok(answer);
+            for remedy in self.dir.live(held)?.core.ways().remedies {
+                if let Some(answer) = self.remedy(held, *remedy)? {
+                    return Ok(answer);
+                }
             }
         }
         if let Some(answer) = self.levels(held)? {
             return Ok(answer);
         }
         self.exhausted(held)
+    }
+
+    fn remedy(
+        &mut self,
+        held: &mut Held<'_>,
+        remedy: Remedy,
+    ) -> Result<Option<api::OverflowAnswer>, Error> {
+        match remedy {
+            Remedy::Drain => self.drain(held),
+            Remedy::Plan => self.plan(held),
+            Remedy::ByRule => self.by_rule(held),
+            Remedy::Propose(tier, propose) => {
+                let refusals = self.tried.refusals;
+                let proposal = self.look(held, |_, at| Ok(propose(at, refusals)))?;
+                self.take(held, tier.name(), &proposal)
+            }
+        }
     }
 
     /// Bytes and pictures: results are spilled for them first.

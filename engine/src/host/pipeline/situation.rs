@@ -2,8 +2,8 @@
 
 use crate::core::{Core, InForce, Measured, scaled};
 use crate::host::ask::Asked;
-use recount_events::{Millis, Preset, SessionKind};
-use recount_policies::{Constants, Fill, Situation, Thresholds, Words};
+use recount_events::{Millis, SessionKind};
+use recount_policies::{Constants, Fill, Situation, Thresholds, Ways, Words};
 use recount_wal::StreamId;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Ground {
             core.seen_window(&asked.profile),
         );
         Self {
-            active: !matches!(policy.preset, Preset::None | Preset::Cline),
+            active: Ways::of(policy.preset).proposes,
             auto: policy.auto,
             reactive: policy.reactive,
             kind: opened

@@ -7,7 +7,7 @@ use crate::host::directory::{Directory, Held};
 use crate::host::prepare::look;
 use crate::{Error, ErrorKind, api};
 use recount_events::Millis;
-use recount_policies::{Proposal, Propose, TIERS, Tier, assembly, overflow};
+use recount_policies::{Proposal, Propose, Tier, assembly, overflow};
 use recount_projections::Outcome;
 use recount_wal::Class;
 
@@ -41,12 +41,12 @@ pub(crate) fn run(
         tiers: Vec::new(),
         blocked: None,
     };
-    for (tier, propose) in TIERS {
+    for (tier, propose) in dir.live(held)?.core.ways().tiers {
         if !ran.may_run(dir, held)? {
             return Ok(ran);
         }
         match tier {
-            Tier::Compact => ran.compaction(dir, held, ask, now)?,
+            Tier::Compact => ran.compaction(dir, held, ask, now, *propose)?,
             _ => ran.step(dir, held, ask, now, (*tier, *propose))?,
         }
     }
@@ -77,8 +77,9 @@ impl Ran {
         held: &mut Held<'_>,
         ask: &api::Prepare,
         now: Millis,
+        propose: Propose,
     ) -> Result<(), Error> {
-        let report = auto::compaction(dir, held, &self.prompt, now)?;
+        let report = auto::compaction(dir, held, &self.prompt, now, propose)?;
         self.note(dir, held, ask, report)
     }
 
