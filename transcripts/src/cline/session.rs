@@ -40,7 +40,7 @@ struct Call {
 /// Where a message of the history stands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    /// Its own words.
+    /// Its own words, where it has any.
     own: Option<Seq>,
     /// The results in it that answer the message before.
     results: Option<(Seq, Seq)>,
@@ -206,27 +206,11 @@ impl Session {
         };
         match (speaker, whole) {
             (Some(role), Some(whole)) => {
-                if role == Role::User
-                    && !rest.is_empty()
-                    && rest.iter().all(|(_, raw)| is_result(raw))
-                {
-                    // Results that answer nothing are no words.
-                    self.doubt(
-                        &said.piece,
-                        Problem::UnknownReference,
-                        format!("message={index}"),
-                    );
-                    let kept = rest.iter().map(|(at, _)| *at).collect();
-                    self.keep(
-                        "message",
-                        &said.piece,
-                        Some(Mark::Rest {
-                            index,
-                            blocks: kept,
-                            around,
-                        }),
-                    );
-                } else if !(rest.is_empty() && place.results.is_some() && around.is_none()) {
+                if role == Role::User {
+                    self.orphans(said, index, &mut rest, &mut around);
+                }
+                // What an earlier event says of the message needs no event without words.
+                if !(rest.is_empty() && around.is_none()) {
                     let content = content(&whole, &rest);
                     self.words(
                         said, role, content, authored, &rest, around, &mut place, index,
@@ -294,7 +278,40 @@ impl Session {
             blocks,
             around,
         };
-        place.own = Some(self.push(Body::Message(message), &said.piece, Some(mark.text())));
+        // A person's message without a block shows nothing, so nothing can begin or end with it.
+        let shows = role == Role::Assistant || !message.content.blocks.is_empty();
+        let seq = self.push(Body::Message(message), &said.piece, Some(mark.text()));
+        place.own = shows.then_some(seq);
+    }
+
+    /// Results that answer nothing are no words, and no result of another call of that id: they are kept as they are.
+    fn orphans(
+        &mut self,
+        said: &Said<'_>,
+        index: usize,
+        rest: &mut Vec<(usize, &str)>,
+        around: &mut Option<String>,
+    ) {
+        let blocks: Vec<usize> = rest
+            .iter()
+            .filter(|(_, raw)| is_result(raw))
+            .map(|(at, _)| *at)
+            .collect();
+        if blocks.is_empty() {
+            return;
+        }
+        self.doubt(
+            &said.piece,
+            Problem::UnknownReference,
+            format!("message={index}"),
+        );
+        rest.retain(|(at, _)| !blocks.contains(at));
+        let mark = Mark::Rest {
+            index,
+            blocks,
+            around: around.take(),
+        };
+        self.keep("message", &said.piece, Some(mark));
     }
 
     /// Results in a message that answer the one before.

@@ -337,6 +337,24 @@ fn a_range_between_a_call_and_its_result_hides_both_and_leaves_the_words() {
 }
 
 #[test]
+fn a_range_may_begin_and_end_at_what_shows_nothing() {
+    for (at, empty) in [(2, json!([])), (5, json!([])), (4, Value::Null)] {
+        let mut task = talk(4);
+        task.history[at]["content"] = empty;
+        task.range = Some((2, 5));
+        task.see("text", "cut");
+        let world = states(&task);
+        let written = world.written(NAME);
+        let names: Vec<&str> = written.files.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(
+            names,
+            ["api_conversation_history.json", "ui_messages.json"],
+            "{at}"
+        );
+    }
+}
+
+#[test]
 fn a_call_without_a_result_says_what_cline_says() {
     let mut task = Running::default();
     task.turn(words("<task>go</task>"), call("t0"));

@@ -127,7 +127,8 @@ impl Task {
             }
         }
         let rebuilt = self.messages.entry(index).or_default();
-        rebuilt.own = true;
+        // A person's message without a block shows nothing, hidden or not: no range is about it.
+        rebuilt.own = message.role == Role::Assistant || !message.content.blocks.is_empty();
         rebuilt.hidden = hidden;
         if let Some(around) = mark.raw("around") {
             rebuilt.around = Some(around.to_owned());
@@ -551,13 +552,11 @@ impl Task {
             }
         }
         let mut end = 1;
-        for (at, message) in self.messages.range(2..) {
-            if message.own && !message.hidden {
+        for (at, message) in self.messages.range(2..).filter(|(_, message)| message.own) {
+            if !message.hidden {
                 break;
             }
-            if message.hidden {
-                end = *at;
-            }
+            end = *at;
         }
         if hidden.iter().any(|at| *at < 2 || *at > end) {
             self.note("messages are hidden that no range behind the first pair can leave out; the files show them");
