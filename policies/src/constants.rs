@@ -166,6 +166,8 @@ pub struct Compact {
     pub refills: u64,
     /// Responses within which a refill counts as right after.
     pub refill_rounds: u64,
+    /// Per cent of the prompt that is new since the last compaction, from which on its refill is work and does not count.
+    pub refill_percent: u64,
     /// Times that a request which is itself too long is tried with less.
     pub retries: u64,
 }
@@ -227,6 +229,10 @@ pub struct Assembly {
     /// Importance from which on a memory about the person is attached.
     pub importance: i64,
 }
+
+/// What a compaction leaves free of the trigger at the least by its own limits: it keeps, restores and attaches up to 60 per cent, and asks for
+/// a summary of up to 25. Work that fills so much is no refill.
+const REFILL_PERCENT: u64 = 15;
 
 /// Tools of the preset claude-code whose results are one-time observations.
 const CLAUDE_CODE_TOOLS: &[&str] = &[
@@ -368,6 +374,7 @@ impl Constants {
                 failures: 3,
                 refills: 3,
                 refill_rounds: 3,
+                refill_percent: REFILL_PERCENT,
                 retries: 3,
             },
             cline: Cline::default(),

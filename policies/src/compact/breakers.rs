@@ -1,14 +1,17 @@
 //! What keeps ⑤ from running in a circle (A9): counters and latches, each change an event of the ledger.
 //!
-//! - `compaction` counts failures in a row; `refill` counts triggers that were reached right after a commit; `floor` says that what no
-//!   tier can take away is above the trigger; `level` remembers the level without a model that was reached since the last answer.
+//! - `compaction` counts failures in a row; `refill` counts triggers that were reached right after a commit with hardly anything new, so
+//!   that what stayed left no room to work; `floor` says that what no tier can take away is above the trigger; `level` remembers the
+//!   level without a model that was reached since the last answer.
 //! - A tripped one is released when its cause is gone: a new profile or policy came, a manual compaction succeeded, the floor fell.
 //! - They stop what is proactive, never what was asked for.
 
+use super::limits::percent;
 use crate::{Proposed, Situation};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use recount_events::{Body, Breaker, BreakerState, Maker, Seq, Trigger};
+use recount_projections::render::Category;
 use recount_projections::{BreakerView, Shown, SummaryKind, Timeline};
 
 /// Counts failures in a row.
@@ -140,7 +143,7 @@ pub(crate) fn gate(at: &Situation<'_>) -> Gate {
 
 const FLOOR_WORDS: &str =
     "what no compaction can take away (system prompt, tools) is above the trigger by itself";
-const REFILL_WORDS: &str = "the window refilled right after each of the last compactions";
+const REFILL_WORDS: &str = "what stayed after each of the last compactions left no room to work";
 
 /// The latch of this floor was let go on purpose, under the same policy and profile: it is not diagnosed again.
 fn taken_back(at: &Situation<'_>) -> bool {
@@ -148,7 +151,7 @@ fn taken_back(at: &Situation<'_>) -> bool {
     released.is_some_and(|view| view.value >= at.fill.floor && !changed_since(at, view.seq))
 }
 
-/// Counts a trigger that was reached within a few responses after the last commit, once for each commit.
+/// Counts a trigger that was reached within a few responses after the last commit and with little that is new, once for each commit.
 fn refill(at: &Situation<'_>) -> Gate {
     let compact = &at.constants.compact;
     let Some(commit) = last_commit(at.timeline()).filter(|_| compact.refills > 0) else {
@@ -159,7 +162,8 @@ fn refill(at: &Situation<'_>) -> Gate {
         return Gate::Open(Vec::new());
     }
     let so_far = count(at, REFILL);
-    if responses_since(at.timeline(), commit, compact.refill_rounds) > compact.refill_rounds {
+    let rounds = compact.refill_rounds;
+    if responses_since(at.timeline(), commit, rounds) > rounds || is_work(at, commit) {
         let reset = (so_far > 0).then(|| event(REFILL, BreakerState::Counts, 0));
         return Gate::Open(reset.into_iter().collect());
     }
@@ -169,6 +173,31 @@ fn refill(at: &Situation<'_>) -> Gate {
         return Gate::Shut(REFILL_WORDS, alloc::vec![trip]);
     }
     Gate::Open(alloc::vec![event(REFILL, BreakerState::Counts, refills)])
+}
+
+/// What came since a commit is so much of the prompt that the host worked. What a commit brought back is not new.
+fn is_work(at: &Situation<'_>, commit: Seq) -> bool {
+    let own_limit = at.constants.compact.limit > 0;
+    let (mut new, mut all) = (0_u64, 0_u64);
+    for piece in at.pieces {
+        let header = matches!(piece.category, Category::Tools | Category::System);
+        if header && own_limit {
+            continue;
+        }
+        all = all.saturating_add(piece.tokens);
+        let seq = piece.source.seq;
+        let came = seq > commit && !header && !at.timeline().tails.contains_key(&seq);
+        if came && !is_caused(at, seq) {
+            new = new.saturating_add(piece.tokens);
+        }
+    }
+    new >= percent(all, at.constants.compact.refill_percent)
+}
+
+/// It stands because of another event.
+fn is_caused(at: &Situation<'_>, seq: Seq) -> bool {
+    let logged = at.state.event(seq);
+    logged.is_some_and(|logged| logged.event.because.is_some())
 }
 
 /// The newest compaction whose summary is shown.

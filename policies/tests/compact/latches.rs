@@ -2,7 +2,7 @@
 
 use super::common::Host;
 use super::talk::*;
-use recount_events::{Body, CompactAbandon, Text, Trigger};
+use recount_events::{Body, CompactAbandon, Event, Millis, Seq, Text, Trigger, escape};
 use recount_policies::compact::{self, Ask, propose};
 
 fn full() -> Host {
@@ -132,20 +132,32 @@ fn a9_a_summary_without_a_model_does_not_count_as_a_success() {
     assert!(host.asks(propose).is_empty());
 }
 
-/// A window that is full again within three responses, three times.
+/// A summary that leaves a window of 6,200 tokens no room: with what is kept it stands just under the trigger.
+const LONG: usize = 5_500;
+
+/// Compacts with a summary of so many tokens; what the breakers made of it.
+#[track_caller]
+fn folds(host: &mut Host, tokens: usize) -> Vec<(String, String, u64)> {
+    let weighed = host.view().at().weighed();
+    let proposal = host.runs(propose);
+    let plan = plan_in(&proposal).unwrap_or_else(|| panic!("at {weighed}: {}", proposal.did));
+    let commit = committed(host, &plan, &words(tokens / plan.chunks.len()));
+    assert!(!commit.is_empty(), "at {weighed}: {}", commit.did);
+    host.accept(&commit);
+    breakers_in(&proposal.events)
+}
+
+/// A window that is full again within three responses with hardly anything new, three times.
 #[test]
 fn a9_three_refills_right_after_stop_it() {
     let mut host = full();
     for refill in 0..3 {
-        let proposal = host.runs(propose);
-        let counted = breakers_in(&proposal.events);
+        let counted = folds(&mut host, LONG);
         match refill {
             0 => assert_eq!(counted, vec![]),
             count => assert_eq!(counted, one("refill", "Counts", count)),
         }
-        let plan = plan_in(&proposal).unwrap();
-        host.accept(&committed(&host, &plan, "short"));
-        turn(&mut host, refill as usize, 8_000);
+        turn(&mut host, refill as usize, 800);
     }
     let proposal = host.runs(propose);
     assert_eq!(breakers_in(&proposal.events), one("refill", "Trips", 3));
@@ -154,36 +166,118 @@ fn a9_three_refills_right_after_stop_it() {
     assert!(host.reopened().asks(propose).is_empty());
 }
 
+/// However little a compaction lasts: what the host put in is work, and no compaction is to blame for it.
+#[test]
+fn a9_a_window_that_is_filled_by_work_is_no_refill() {
+    for (turns, tokens) in [(1, 6_000), (1, 8_000), (2, 3_000), (6, 1_000)] {
+        let mut host = full();
+        for round in 0..12 {
+            assert_eq!(
+                folds(&mut host, 100),
+                vec![],
+                "{turns} of {tokens}: {round}"
+            );
+            (0..turns).for_each(|number| {
+                turn(&mut host, number, tokens);
+            });
+        }
+    }
+}
+
+/// A sixth of the prompt is new, and it is work; a seventh, and it is a refill. The share is the policy's own.
+#[test]
+fn a9_how_much_of_the_prompt_has_to_be_new_is_a_number_of_the_policy() {
+    let counted = |percent: u64, new: usize| {
+        let own = format!(r#""refill_percent":{percent},"keep_tokens":1"#);
+        let compact = SMALL.replacen(r#""keep_tokens":300"#, &own, 1);
+        let mut host = window(8_000, &compact);
+        fill(&mut host, 6_500, 800);
+        folds(&mut host, 4_000);
+        let mut view = host.view();
+        let before = view.at().weighed();
+        turn(&mut host, 1, new);
+        view = host.view();
+        let share = (view.at().weighed() - before) * 100 / view.at().weighed();
+        // Whatever the sum: the trigger is reached.
+        view.fill.total = view.lines.trigger;
+        (share, propose(&view.at()))
+    };
+    for new in (100..2_000).step_by(100) {
+        for percent in [5, 15, 30] {
+            let (share, proposal) = counted(percent, new);
+            let breakers = breakers_in(&proposal.events);
+            if share + 1 < percent {
+                assert_eq!(
+                    breakers,
+                    one("refill", "Counts", 1),
+                    "{new} {percent} {}",
+                    proposal.did
+                );
+            } else if share > percent + 1 {
+                assert_eq!(breakers, vec![], "{new} {percent}");
+            }
+        }
+    }
+}
+
+/// What a compaction brought back is not new: it is what leaves no room.
+#[test]
+fn a9_what_came_back_is_no_work() {
+    let mut host = full();
+    folds(&mut host, 3_000);
+    turn(&mut host, 1, 400);
+    let commit = (0..=host.head())
+        .rev()
+        .map(Seq)
+        .find(|seq| matches!(host.log[seq.0 as usize].body, Body::CompactCommit(_)))
+        .unwrap();
+    let text = escape(&words(3_000));
+    let mut own = host.clone();
+    own.log(&format!(
+        r#"{{"type":"inject","slot":"file:a","content":{text}}}"#
+    ));
+    assert_eq!(breakers_in(&own.asks(propose).events), vec![]);
+    let Body::Inject(inject) = own.log.last().unwrap().body.clone() else {
+        panic!("an injection")
+    };
+    host.take(Event {
+        at: Millis(host.now),
+        body: Body::Inject(inject),
+        because: Some(commit),
+        extra: None,
+    });
+    assert_eq!(
+        breakers_in(&host.asks(propose).events),
+        one("refill", "Counts", 1)
+    );
+}
+
 #[test]
 fn a9_a_longer_stretch_in_between_counts_from_zero_again() {
     let mut host = full();
-    let fold = |host: &mut Host| {
-        let proposal = host.runs(propose);
-        let plan = plan_in(&proposal).unwrap();
-        host.accept(&committed(host, &plan, "short"));
-        breakers_in(&proposal.events)
-    };
-    assert_eq!(fold(&mut host), vec![]);
-    turn(&mut host, 1, 8_000);
-    assert_eq!(fold(&mut host), one("refill", "Counts", 1));
+    assert_eq!(folds(&mut host, LONG), vec![]);
+    turn(&mut host, 1, 800);
+    assert_eq!(folds(&mut host, LONG), one("refill", "Counts", 1));
     // Three responses after a commit are still right after it, four are not: a turn has two.
     turn(&mut host, 1, 100);
     host.answers("a third");
     host.answers("a fourth");
-    host.says(&words(8_000));
-    assert_eq!(fold(&mut host), one("refill", "Counts", 0));
+    host.says(&words(600));
+    assert_eq!(folds(&mut host, LONG), one("refill", "Counts", 0));
     turn(&mut host, 1, 100);
     host.answers("a third");
-    host.says(&words(8_000));
-    assert_eq!(fold(&mut host), one("refill", "Counts", 1));
+    host.says(&words(600));
+    assert_eq!(folds(&mut host, LONG), one("refill", "Counts", 1));
+    // So does work.
+    turn(&mut host, 1, 3_000);
+    assert_eq!(folds(&mut host, LONG), one("refill", "Counts", 0));
 }
 
 #[test]
 fn a9_a_refill_is_counted_once_for_each_commit() {
     let mut host = full();
-    let plan = plan_in(&host.runs(propose)).unwrap();
-    host.accept(&committed(&host, &plan, "short"));
-    turn(&mut host, 1, 8_000);
+    folds(&mut host, LONG);
+    turn(&mut host, 1, 800);
     let again = plan_in(&host.runs(propose)).unwrap();
     host.put(Body::CompactAbandon(CompactAbandon {
         id: again.id,

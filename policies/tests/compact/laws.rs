@@ -63,7 +63,7 @@ fn session() -> impl Strategy<Value = Session> {
         prop_oneof![Just("claude-code"), Just("five-layer"), Just("recount")],
         prop_oneof![2_000_u64..6_000, 6_000_u64..40_000, Just(200_000)],
         prop_oneof![Just(1_000_u64), 600_u64..1_800],
-        prop_oneof![3 => 1_usize..80, 1 => 80_usize..3_000],
+        prop_oneof![2 => 1_usize..80, 1 => 80_usize..800, 2 => 800_usize..3_000],
         proptest::collection::vec(step(), 5..70),
     )
         .prop_map(|(preset, window, factor, summary, steps)| Session {

@@ -62,6 +62,39 @@ fn pain_33_summaries_that_barely_help_are_not_asked_for_for_ever() {
     assert!(live.asked <= 12, "{} summaries were asked for", live.asked);
 }
 
+/// Rounds that fill the window with work are compacted as often as they fill it, for as long as the host works.
+#[test]
+fn pain_33_a_host_that_works_is_not_taken_for_a_circle() {
+    for (preset, window, words) in [
+        ("five-layer", 200_000, 230),
+        ("five-layer", 32_000, 600),
+        ("claude-code", 32_000, 270),
+        ("claude-code", 32_000, 800),
+        ("claude-code", 64_000, 1_500),
+    ] {
+        let mut live = Live::new(preset, window, &json!({}));
+        let mut commits = Vec::new();
+        for round in 0..40 {
+            let question = said(&format!("ask{round}"), words);
+            let answer = said(&format!("tell{round}"), words);
+            live.turn(&question, &answer).tokens();
+            if live.made_by("model") > commits.len() {
+                commits.push(round);
+            }
+        }
+        let name = format!("{preset} {window} {words}: {commits:?}");
+        assert!(!live.tripped("refill"), "{name}");
+        let trigger = live.status().trigger.unwrap();
+        assert!(live.status().weighed < 2 * trigger, "{name}");
+        // From the first one on, none of the stretches between two is much longer than the others.
+        let gaps: Vec<i32> = commits.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(
+            commits.len() >= 4 && 40 - commits.last().unwrap() <= 2 * gaps.iter().max().unwrap(),
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn pain_33_a_floor_above_the_trigger_is_told_once_and_nobody_is_asked() {
     let mut live = Live::new("claude-code", 32_000, &bare());

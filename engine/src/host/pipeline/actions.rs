@@ -303,8 +303,9 @@ fn tripped(name: &str, breaker: &BreakerView) -> (String, &'static str) {
         ),
         REFILL => (
             format!(
-                "Automatic compaction stopped: {value} times in a row the window was full again right after. What is kept or restored is \
-                 too much for this window."
+                "Automatic compaction stopped: {value} times in a row the window was full again with hardly anything new in it. What stays \
+                 (system prompt, tools, the summary, what is kept and restored) leaves no room to work. Shorter summaries, fewer tools or a \
+                 larger window help; a compaction by hand lets it run again."
             ),
             "warning",
         ),
