@@ -11,6 +11,7 @@ use crate::error::OpenError;
 use crate::format::header::{BadHeader, Header};
 use crate::format::{HEADER, KEY_FILE, SEGMENTS, segment_name, segment_number};
 use crate::lock::Lock;
+use crate::recovery::{stored_key, written_key};
 
 /// The files of a log.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ pub fn inspect(directory: &Path) -> Inspection {
         .into_iter()
         .map(|number| (number, header(&disk, number)))
         .collect();
-    let own = own_key(&headers);
+    let own = own_key(&headers, stored_key(&disk));
     let segments = headers.into_iter().map(|(number, read)| SegmentAt {
         number,
         name: segment_name(number),
@@ -132,14 +133,14 @@ fn header(disk: &RealDisk, number: u64) -> Read {
     }
 }
 
-/// The key that recovery goes by: that of the first header that holds.
-fn own_key(headers: &[(u64, Read)]) -> Option<[u8; 32]> {
-    headers
-        .iter()
-        .find_map(|(number, read)| match &read.header {
-            Ok(Ok(header)) if header.segment == *number => Some(header.key),
-            _ => None,
-        })
+/// The key that recovery goes by.
+fn own_key(headers: &[(u64, Read)], stored: Option<[u8; 32]>) -> Option<[u8; 32]> {
+    let own = |(number, read): &(u64, Read)| match &read.header {
+        Ok(Ok(header)) if header.segment == *number => Some(*header),
+        _ => None,
+    };
+    let headers: Vec<Header> = headers.iter().filter_map(own).collect();
+    written_key(&headers, stored)
 }
 
 fn found(

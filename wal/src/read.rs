@@ -15,6 +15,7 @@ use crate::format::head::FrameKind;
 use crate::index::{Index, Stream};
 use crate::queue::Pending;
 use crate::record::{ContentPlace, Entry, Gap, Place, Record, Stored, StreamId};
+use crate::segment::scan::unreadable;
 use crate::segment::source::Source;
 use crate::segment::view;
 use crate::verify::ContentAt;
@@ -238,7 +239,7 @@ fn entry(
             && frame.head.seq == seq
     };
     let Some(frame) = frame.filter(ours) else {
-        let bytes = source.head(place.offset)?.map_or(0, |head| head.length);
+        let bytes = unreadable(source, place.offset)?;
         return Ok(Some(Entry::Gap(lost(seq, place, bytes))));
     };
     let contents = match contents {

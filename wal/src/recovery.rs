@@ -6,6 +6,7 @@
 mod prunings;
 mod report;
 mod standing;
+mod stray;
 mod survey;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 use crate::error::OpenError;
 use crate::format::control::{CutBody, Erasing};
-use crate::format::footer::Parts;
+use crate::format::footer::{Hole, Parts};
 use crate::format::head::FrameKind;
 use crate::format::{HEADER, Keys, segment_name};
 use crate::index::Index;
@@ -27,7 +28,8 @@ use crate::segment::window::Window;
 use crate::stats::Sizes;
 use prunings::prunings;
 use standing::{Row, Standing};
-pub(crate) use survey::{Opened, Survey, survey};
+use stray::stray;
+pub(crate) use survey::{Opened, Survey, stored_key, survey, written_key};
 
 /// The last segment, when it can be written on.
 #[derive(Debug)]
@@ -103,7 +105,8 @@ pub(crate) fn find(survey: Survey, key: [u8; 32], depth: Depth) -> Result<Findin
     let mut segments: Vec<Opened> = segments.into_iter().map(viewed).collect::<Result<_, _>>()?;
     let prunings = prunings(&segments, &keys).map_err(OpenError::io("read openings"))?;
     if let Some(until) = depth.until() {
-        segments.retain(|segment| segment.number <= until.segment);
+        // Nobody writes a segment under another one's name.
+        segments.retain(|one| one.number <= until.segment || one.other.is_some());
     }
     let mut findings = Findings::empty(keys);
     findings.key_file_missing = key_file_missing;
@@ -117,8 +120,12 @@ pub(crate) fn find(survey: Survey, key: [u8; 32], depth: Depth) -> Result<Findin
             .until()
             .filter(|until| until.segment == segment.number)
             .map(|until| until.offset);
-        findings
-            .take(segment, row.standing(segment.number, until), depth)
+        let standing = row.standing(segment.number, until);
+        stray(segment, &segments, &findings.keys)
+            .and_then(|found| match found {
+                Some(what) => findings.stray(segment, what, standing != Standing::Unmade),
+                None => findings.take(segment, standing, depth),
+            })
             .map_err(OpenError::io(segment_name(segment.number)))?;
     }
     findings.missing(&segments, &row);
@@ -226,6 +233,9 @@ impl Findings {
             };
             self.recovered.damaged.push(at);
             self.recovered.state = self.recovered.state.max(State::Truncated);
+            // Without bytes: whoever asks where its records went is shown the end that is missing.
+            let (offset, bytes) = (length, 0);
+            judged.parts.holes.push(Hole { offset, bytes });
         }
         self.group = self.group.max(judged.group);
         self.last = judged.last.or(self.last);

@@ -13,7 +13,7 @@ use crate::feed::Feed;
 use crate::follow::Follower;
 use crate::read::{self, Entries};
 use crate::record::{ContentPlace, Entry, Record, Stored, StreamId};
-use crate::recovered::{Damage, Recovered, State};
+use crate::recovered::{Damage, Recovered};
 use crate::store::{EventLog, Part, StoreOptions, StoreState};
 use crate::verify::ContentAt;
 
@@ -83,9 +83,8 @@ fn report(log: &EventLog, lost: Vec<Damage>, recovered: &mut Recovered) {
     });
     recovered.rebuilt = status.rebuilt.map(|doubt| doubt.to_string());
     recovered.salvaged = status.salvaged;
-    if !lost.is_empty() {
-        recovered.state = recovered.state.max(State::Truncated);
-    }
+    let worst = lost.iter().map(Damage::state).max();
+    recovered.state = recovered.state.max(worst.unwrap_or_default());
     recovered.damaged.extend(lost);
 }
 

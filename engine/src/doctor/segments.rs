@@ -39,7 +39,7 @@ pub(super) fn examine(diagnosis: &mut api::Diagnosis, path: &Path) {
         ..api::LogFound::default()
     };
     match Reader::open(path).and_then(|reader| Ok((reader.verify()?, reader))) {
-        Ok((found, reader)) => read(diagnosis, &mut log, &there.segments, &found, &reader),
+        Ok((found, reader)) => read(diagnosis, &mut log, &found, &reader),
         Err(error) => unread(diagnosis, &error),
     }
     if there.segments.is_empty() && there.unlisted.is_none() {
@@ -132,7 +132,6 @@ fn unread(diagnosis: &mut api::Diagnosis, error: &OpenError) {
 fn read(
     diagnosis: &mut api::Diagnosis,
     log: &mut api::LogFound,
-    there: &[SegmentAt],
     found: &Verification,
     reader: &Reader,
 ) {
@@ -148,7 +147,7 @@ fn read(
     };
     diagnosis.state = Some(host::state(found.state).max(erased));
     for damage in &found.damaged {
-        damaged(diagnosis, there, &names, damage);
+        damaged(diagnosis, &names, damage);
     }
     for (stream, seq) in &found.unchained {
         let ailment = api::Ailment {
@@ -198,26 +197,16 @@ fn read(
         .sort_by(|one, other| one.session.cmp(&other.session));
 }
 
-fn damaged(diagnosis: &mut api::Diagnosis, there: &[SegmentAt], names: &Names, damage: &Damage) {
+fn damaged(diagnosis: &mut api::Diagnosis, names: &Names, damage: &Damage) {
     let name = format!("segments/{:016x}.seg", damage.segment);
-    let missing = there.iter().all(|segment| segment.number != damage.segment);
-    let (what, next) = match (damage.bytes, missing) {
-        (0, true) => (
-            "truncated: a segment is missing",
-            "restore the file from a backup; positions that were given are never given again",
-        ),
-        (0, false) => (
-            "truncated: what was once durable is missing at the end",
-            "restore the file from a backup; positions that were given are never given again",
-        ),
-        _ => (
-            "damaged: bytes that were once durable cannot be read",
-            ELSEWHERE,
-        ),
+    let next = if damage.bytes == 0 {
+        "restore the file from a backup; positions that were given are never given again"
+    } else {
+        ELSEWHERE
     };
     let owner = damage.lost;
     let ailment = api::Ailment {
-        what: what.to_owned(),
+        what: host::words(damage).to_owned(),
         file: Some(name),
         offset: Some(damage.offset),
         bytes: Some(damage.bytes),

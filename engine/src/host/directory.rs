@@ -9,7 +9,7 @@ use super::live::Live;
 use super::notices::Watch;
 use super::{Chance, Options};
 use crate::{Error, ErrorKind};
-use recount_wal::disk::RealDisk;
+use recount_wal::disk::{Disk, RealDisk};
 use recount_wal::{OpenError, Recovered, StreamId, Wal};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,8 @@ pub(crate) struct Directory {
     /// What was forgotten under which key.
     pub(crate) pruned: Mutex<VecDeque<([u8; 32], crate::api::Pruned)>>,
     pub(crate) states: Writer,
+    /// Where the log lies, and what is made from it.
+    pub(crate) disk: Arc<dyn Disk>,
     salts: AtomicU64,
     clock: AtomicU64,
 }
@@ -116,7 +118,8 @@ impl Directory {
             path: path.to_path_buf(),
             key: log.key(),
             recovered,
-            states: Writer::new(disk, &log),
+            states: Writer::new(Arc::clone(&disk), &log),
+            disk,
             log: Mutex::new(Some(log)),
             slots: Mutex::default(),
             names: Mutex::default(),

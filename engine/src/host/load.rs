@@ -94,7 +94,7 @@ impl Directory {
             return Ok(live);
         }
         let fold = self.fold(&log, stream, heads.accepted)?;
-        let recovered = self.found(stream, &fold);
+        let recovered = self.found(&log, stream, &fold)?;
         let core = Core::thawed(fold.state, fold.keys, fold.injects, fold.counts);
         let mut live = Live {
             core,
@@ -126,12 +126,15 @@ impl Directory {
     }
 
     /// What a session is told about its opening.
-    pub(super) fn found(&self, stream: StreamId, fold: &Fold) -> api::Recovered {
-        let mut report = super::report::recovered(&self.recovered, stream);
+    pub(super) fn found(
+        &self,
+        log: &Wal,
+        stream: StreamId,
+        fold: &Fold,
+    ) -> Result<api::Recovered, Error> {
+        let mut report = self.recovered(log, stream)?;
         for damage in &fold.damaged {
-            if !report.damaged.contains(damage) {
-                report.damaged.push(damage.clone());
-            }
+            super::report::add(&mut report.damaged, damage);
         }
         let first = fold.state.skipped().filter(|skipped| {
             !report
@@ -147,7 +150,7 @@ impl Directory {
             .collect();
         let worst = report.damaged.iter().map(super::report::of_damage).max();
         report.state = report.state.max(worst.unwrap_or_default());
-        report
+        Ok(report)
     }
 }
 

@@ -160,7 +160,7 @@ fn opened(dir: &Directory, ask: &api::Open) -> Result<Opened, Error> {
 }
 
 /// Where spilled results go, by the whole path, since the prompt shows it: where the host says, else into the data directory. On a disk of
-/// the caller's there are no files beside the log.
+/// the caller's nothing is spilled that the host did not ask for.
 fn spill_root(dir: &Directory, ask: &api::Open) -> Result<Option<String>, Error> {
     let bad = |why: &str| Err(Error::invalid(why).with_field("spill_root"));
     let wanted = match ask.spill_root.as_deref() {

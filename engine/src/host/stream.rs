@@ -9,6 +9,9 @@ use recount_wal::{StreamId, Wal};
 /// How many forks of forks are followed.
 const DEPTH: usize = 100_000;
 
+/// A stream and the first and last position that it holds of a session.
+pub(super) type Part = (StreamId, u64, u64);
+
 /// Visits the positions `from ..= to` of a session, in order.
 pub(super) fn visit(
     dir: &Directory,
@@ -33,7 +36,7 @@ pub(super) fn parts(
     stream: StreamId,
     from: u64,
     to: u64,
-) -> Result<Vec<(StreamId, u64, u64)>, Error> {
+) -> Result<Vec<Part>, Error> {
     let mut found = Vec::new();
     let (mut stream, mut to) = (stream, to);
     while found.len() < DEPTH {

@@ -12,7 +12,7 @@ use crate::core::{Core, Keys, profile_of};
 use crate::{Error, api};
 use recount_events::{Body, Event, Held, Issued, Profile, Seq, Text, raw};
 use recount_projections::{Applied, State};
-use recount_wal::{Record, RecordDigest, StreamId, Wal};
+use recount_wal::{Damage, Record, RecordDigest, StreamId, Wal};
 use std::collections::BTreeMap;
 
 /// The most problems that are told of.
@@ -23,6 +23,8 @@ struct Check {
     found: api::Verified,
     previous: Option<RecordDigest>,
     erased: u64,
+    /// The first position of which a content is lost.
+    lost: Option<u64>,
     events: Vec<Option<Event>>,
 }
 
@@ -49,7 +51,7 @@ impl Engine {
                 session: ask.session.clone(),
                 ..api::Verified::default()
             },
-            _ => session(dir, &log, &ask.session, id)?,
+            _ => session(dir, &log, &ask.session, id, &[])?,
         };
         if let Some(against) = &against {
             found.state = found.state.max(against::state(against.standing));
@@ -77,7 +79,7 @@ impl Engine {
     ) -> Result<api::DirectoryVerified, Error> {
         let dir = &*self.inner;
         let log = dir.log()?;
-        let mut whole = super::whole::directory(dir, &log)?;
+        let (mut whole, scanned) = super::whole::directory(dir, &log)?;
         whole.against = against::hold(dir, &log, &ask.against)?;
         for known in &whole.against {
             whole.state = whole.state.max(against::state(known.standing));
@@ -87,7 +89,7 @@ impl Engine {
             progress(done as u64, streams.len() as u64);
             let name = super::list::named(dir, &log, info.stream)?.map(|named| named.name);
             let name = name.unwrap_or_else(|| format!("(unnamed {})", info.stream));
-            let one = session(dir, &log, &name, info.stream)?;
+            let one = session(dir, &log, &name, info.stream, &scanned.damaged)?;
             whole.state = whole.state.max(one.state);
             whole.sessions.push(one);
         }
@@ -98,21 +100,37 @@ impl Engine {
     }
 }
 
-fn session(dir: &Directory, log: &Wal, name: &str, id: StreamId) -> Result<api::Verified, Error> {
+/// `scanned`: what a full read of the segments found, if there was one; it knows the places better than an open.
+fn session(
+    dir: &Directory,
+    log: &Wal,
+    name: &str,
+    id: StreamId,
+    scanned: &[Damage],
+) -> Result<api::Verified, Error> {
     let head = log.heads(id).ok_or_else(|| no_session(name))?.accepted;
-    let recovered = report::recovered(&dir.recovered, id);
+    let recovered = dir.recovered(log, id)?;
+    let mut damaged = match scanned {
+        [] => Vec::new(),
+        _ => report::damaged(scanned, &stream::parts(dir, log, id, 0, head)?),
+    };
+    for known in &recovered.damaged {
+        report::add(&mut damaged, known);
+    }
+    let worst = damaged.iter().map(report::of_damage).max();
     let found = api::Verified {
         session: name.to_owned(),
         head,
-        state: recovered.state,
+        state: recovered.state.max(worst.unwrap_or_default()),
         cut: recovered.cut,
-        damaged: recovered.damaged,
+        damaged,
         ..api::Verified::default()
     };
     let mut check = Check {
         found,
         previous: Some(RecordDigest::ROOT),
         erased: 0,
+        lost: None,
         events: Vec::new(),
     };
     stream::visit(dir, log, id, 0, head, &mut |read| {
@@ -143,6 +161,7 @@ pub(super) fn prompts_of(name: &str, events: Vec<Option<Event>>) -> Vec<String> 
         found,
         previous: None,
         erased: erased as u64,
+        lost: None,
         events,
     };
     check.prompts();
@@ -180,14 +199,7 @@ impl Check {
             bytes: gap.bytes,
         };
         self.found.state = self.found.state.max(report::of_damage(&damage));
-        if !self
-            .found
-            .damaged
-            .iter()
-            .any(|known| known.first <= damage.first && damage.last <= known.last)
-        {
-            self.found.damaged.push(damage);
-        }
+        report::add(&mut self.found.damaged, &damage);
     }
 
     /// Positions that were not read.
@@ -226,12 +238,19 @@ impl Check {
                     self.found.contents = self.found.contents.saturating_add(1)
                 }
                 _ => {
+                    self.lost.get_or_insert(seq);
                     self.tell(format!("a content is lost; seq={seq}"));
                     let state = self.cut_off(seq).unwrap_or(api::State::Damaged);
                     self.found.state = self.found.state.max(state);
                 }
             }
         }
+    }
+
+    /// Whether events or contents up to a position are missing.
+    fn misses_before(&self, cut: u64) -> bool {
+        let missing = self.found.damaged.iter().map(|known| known.first);
+        missing.chain(self.lost).any(|first| first <= cut)
     }
 
     /// The state of a position that the segments lost and of which only the event store still has the body.
@@ -312,6 +331,12 @@ impl Check {
             self.found.prompts = self.found.prompts.saturating_add(1);
         } else if self.erased > 0 {
             self.found.state = self.found.state.max(api::State::Erased);
+        } else if self.misses_before(issued.cut.0) {
+            // What is missing has its own word already.
+            self.tell(format!(
+                "an issued prompt cannot be rendered again, since events of it are missing; seq={at} cut={}",
+                issued.cut
+            ));
         } else {
             self.tell(format!(
                 "an issued prompt renders to another digest; seq={at} cut={}",

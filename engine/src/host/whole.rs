@@ -9,7 +9,10 @@ use recount_wal::store::StoreState;
 use recount_wal::{StreamId, Verification, Wal};
 
 /// What a full read of the segments finds, and how the store behind them stands.
-pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVerified, Error> {
+pub(super) fn directory(
+    dir: &Directory,
+    log: &Wal,
+) -> Result<(api::DirectoryVerified, Verification), Error> {
     let found = log.verify().map_err(|cause| {
         Error::new(
             ErrorKind::Io,
@@ -54,7 +57,7 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
         )),
         _ => None,
     });
-    Ok(api::DirectoryVerified {
+    let verified = api::DirectoryVerified {
         state: report::state(found.state)
             .max(torn)
             .max(erased)
@@ -68,7 +71,8 @@ pub(super) fn directory(dir: &Directory, log: &Wal) -> Result<api::DirectoryVeri
             .chain(differs)
             .chain(off)
             .collect(),
-    })
+    };
+    Ok((verified, found))
 }
 
 /// Sessions of which the segments hold nothing any more, as far as it is written down that there were such: a list of
@@ -94,8 +98,11 @@ fn problems(found: &Verification) -> impl Iterator<Item = String> + '_ {
         .filter(|damage| damage.lost.is_none())
         .map(|damage| {
             format!(
-                "damage whose owner is not known; segment={} offset={} bytes={}",
-                damage.segment, damage.offset, damage.bytes
+                "{}; segment={} offset={} bytes={}",
+                report::words(damage),
+                damage.segment,
+                damage.offset,
+                damage.bytes
             )
         });
     let unchained = found

@@ -1,11 +1,9 @@
 //! Every operation of a host that writes, each after an ordinary beginning.
-//!
-//! Spill files are not among them: nothing writes any yet.
 
 use recount::{Engine, api};
 use serde_json::value::RawValue;
 
-use crate::world::{World, says};
+use crate::world::{DIRECTORY, World, says};
 
 /// An operation that writes.
 pub(crate) struct Scenario {
@@ -57,6 +55,10 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "prune",
         work: prune,
+    },
+    Scenario {
+        name: "results spilled to files",
+        work: spilled,
     },
     Scenario {
         name: "many appends, sealing",
@@ -275,6 +277,42 @@ fn prune() -> World {
     world.append(&[&answers("meanwhile"), &says("more")]);
     world.prune("old");
     world.append(&[&answers("at last"), &says("more")]);
+    world
+}
+
+/// Two turns whose results leave the prompt for files; the second one after an opening that finds the first.
+fn spilled() -> World {
+    let mut world = World::after(|engine| {
+        let policy = r#"{"preset":"claude-code","params":{"budget":{"result_limit":1500,"preview_bytes":100}}}"#;
+        let open = api::Open {
+            session: "s".into(),
+            create: true,
+            profile: Some("claude-opus-4-5".into()),
+            policy: Some(serde_json::from_str(policy).unwrap()),
+            spill_root: Some(format!("{DIRECTORY}/spills")),
+            ..api::Open::default()
+        };
+        engine.open_session(&open).unwrap();
+        engine
+            .session("s")
+            .unwrap()
+            .append(&[&says("look")])
+            .unwrap();
+    });
+    for turn in 0..2 {
+        let call = format!(
+            r#"{{"type":"message","role":"assistant","response":"m{turn}","stop":"tool_use","content":[{{"type":"tool_use","id":"t{turn}","name":"Grep","input":{{}}}}]}}"#
+        );
+        let text = format!("line {turn} of a file ").repeat(140);
+        let result = format!(r#"{{"type":"tool_result","call":"t{turn}","content":"{text}"}}"#);
+        world.append(&[&call, &result]);
+        let prepared = world.session().prepare(api::Prepare::default()).unwrap();
+        assert!(prepared.tiers.iter().any(|tier| tier.tier == "budget"));
+        world.promise("s", prepared.issued.unwrap());
+        world.append(&[&answers("I see"), &says("and the next?")]);
+        world.reopen();
+    }
+    assert_eq!(world.spilled().len(), 2);
     world
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use recount::disk::{SimulatedDisk, Survival};
 use recount::{Engine, ErrorKind, api};
 
-use crate::world::{Facts, Truth, digest, keyed, open, says};
+use crate::world::{DIRECTORY, Facts, Truth, digest, keyed, open, says};
 
 type Verdict<T> = Result<T, String>;
 
@@ -22,29 +22,27 @@ pub(crate) type Shown = BTreeMap<String, Found>;
 /// Opens what a crash left, and goes on; answers what was found at first.
 pub(crate) fn recover(disk: &SimulatedDisk, facts: &Facts) -> Verdict<Shown> {
     let engine = open(disk).map_err(|error| format!("does not open: {error}"))?;
-    let shown = look(&engine, facts)?;
-    let again = open(&disk.crashed(Survival::Lost)).map_err(|error| error.to_string())?;
-    same(
-        "what was shown was not durable",
-        &shown,
-        &look(&again, facts)?,
-    )?;
+    let shown = look(&engine, disk, facts)?;
+    let survived = disk.crashed(Survival::Lost);
+    let again = open(&survived).map_err(|error| error.to_string())?;
+    let durable = look(&again, &survived, facts)?;
+    same("what was shown was not durable", &shown, &durable)?;
     drop(again);
     go_on(&engine, &shown)?;
     repeat(&engine, facts)?;
-    let more = look(&engine, facts)?;
+    let more = look(&engine, disk, facts)?;
     let lost_power = disk.crashed(Survival::Lost);
     drop(engine);
     for what in ["the second opening differs", "the third opening differs"] {
         let engine = open(&lost_power).map_err(|error| error.to_string())?;
-        same(what, &more, &look(&engine, facts)?)?;
+        same(what, &more, &look(&engine, &lost_power, facts)?)?;
         verify(&engine, &more)?;
         engine.close().map_err(|error| error.to_string())?;
     }
     Ok(shown)
 }
 
-fn look(engine: &Engine, facts: &Facts) -> Verdict<Shown> {
+fn look(engine: &Engine, disk: &SimulatedDisk, facts: &Facts) -> Verdict<Shown> {
     let mut shown = Shown::new();
     for name in facts.truth.keys() {
         let session = match engine.session(name) {
@@ -70,9 +68,27 @@ fn look(engine: &Engine, facts: &Facts) -> Verdict<Shown> {
                 .collect(),
             digest: digest(engine, name, api::At::Head),
         };
+        files(&found.events, disk, facts).map_err(|why| format!("{name}: {why}"))?;
         shown.insert(name.clone(), found);
     }
     Ok(shown)
+}
+
+/// An event that names a file of a result: once its session is open the file is there, whole.
+fn files(events: &[String], disk: &SimulatedDisk, facts: &Facts) -> Verdict<()> {
+    for (file, bytes) in &facts.spilled {
+        let path = format!("{DIRECTORY}/{file}");
+        let named = events.iter().any(|event| event.contains(&path));
+        let found = disk.bytes(file);
+        if named && found.as_ref() != Some(bytes) {
+            let found = found.map(|found| found.len());
+            return Err(format!(
+                "{file} is named and not whole: {found:?} of {} bytes",
+                bytes.len()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn same(what: &str, expected: &Shown, found: &Shown) -> Verdict<()> {

@@ -8,6 +8,9 @@ use recount::disk::{Journal, SimulatedDisk};
 use recount::{Chance, Clock, Engine, Options, Session, api};
 use serde_json::value::RawValue;
 
+/// Where the engine believes its directory to be.
+pub(crate) const DIRECTORY: &str = "/nowhere";
+
 /// An engine on a disk, with a clock and salts of its own. Segments are small, so that they are sealed now and then.
 pub(crate) fn open(disk: &SimulatedDisk) -> Result<Engine, recount::Error> {
     let ticks = AtomicU64::new(1_700_000_000_000);
@@ -20,7 +23,7 @@ pub(crate) fn open(disk: &SimulatedDisk) -> Result<Engine, recount::Error> {
         checkpoint_every: Some(3),
         ..Options::default()
     };
-    Engine::open("/nowhere", options)
+    Engine::open(DIRECTORY, options)
 }
 
 /// What stands in a session: its events, and the prompt at each cut.
@@ -38,6 +41,8 @@ pub(crate) struct Facts {
     pub(crate) durable: Vec<(usize, String, u64)>,
     /// Session, when it was asked to be forgotten, when that was done.
     pub(crate) pruned: Vec<(String, usize, usize)>,
+    /// Files of results, by their names on the disk.
+    pub(crate) spilled: BTreeMap<String, Vec<u8>>,
     /// An append that its host will repeat under the same key, not knowing what became of it: session, text, key.
     pub(crate) repeated: Option<(String, String, String)>,
 }
@@ -120,8 +125,18 @@ impl World {
         self.promised("s");
     }
 
+    /// The files of results that there are.
+    pub(crate) fn spilled(&self) -> BTreeMap<String, Vec<u8>> {
+        let names = self.disk.names().into_iter();
+        let spilled = names.filter(|name| name.starts_with("spills/"));
+        spilled
+            .map(|name| (name.clone(), self.disk.bytes(&name).unwrap()))
+            .collect()
+    }
+
     /// Ends the run as a killed process does.
     pub(crate) fn kill(mut self) -> (Journal, Facts) {
+        self.facts.spilled = self.spilled();
         let journal = self.disk.journal().unwrap();
         for name in names(&self.engine) {
             let truth = truth(&self.engine, &name).unwrap();

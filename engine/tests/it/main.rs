@@ -25,6 +25,7 @@ mod prune;
 mod replay;
 mod rows;
 mod seen;
+mod states;
 mod status;
 mod tasks;
 mod tiers;

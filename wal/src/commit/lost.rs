@@ -5,6 +5,7 @@
 
 use super::Shared;
 use crate::error::AppendError;
+use crate::format::footer::Hole;
 use crate::format::lost::LostTail;
 use crate::index::{Index, Stream};
 use crate::record::{Place, RecordDigest};
@@ -27,23 +28,33 @@ impl Shared {
         }
         let end = desk.writer.position().unwrap_or_default();
         desk.writer.owe(tails.iter().copied());
-        let at = match desk.writer.settle_debts() {
-            Ok(noted) => noted.unwrap_or(end),
-            Err(Failure::CutBack(error) | Failure::Uncertain(error)) => {
-                tracing::warn!(%error, "what was lost could not be written down yet");
-                end
-            }
-        };
-        Ok(tails.iter().map(|tail| damage(tail, at)).collect())
+        let noted = desk.writer.settle_debts().unwrap_or_else(|failure| {
+            let (Failure::CutBack(error) | Failure::Uncertain(error)) = failure;
+            tracing::warn!(%error, "what was lost could not be written down yet");
+            None
+        });
+        let mut index = self.index()?;
+        if let Some(Place { segment, offset }) = noted {
+            let note = Hole { offset, bytes: 0 };
+            index.holes.entry(segment).or_default().push(note);
+        }
+        let at = noted.unwrap_or(end);
+        Ok(tails.iter().map(|tail| damage(&index, tail, at)).collect())
     }
 }
 
-fn damage(tail: &LostTail, at: Place) -> Damage {
+/// The loss and its place, as every later look at the log finds it.
+fn damage(index: &Index, tail: &LostTail, at: Place) -> Damage {
+    let stream = index.streams.get(&tail.stream);
+    let gap = stream.map(|stream| index.gap(stream, tail.first, tail.last));
+    let (segment, offset, bytes) = gap.map_or((at.segment, at.offset, 0), |gap| {
+        (gap.segment, gap.offset, gap.bytes)
+    });
     Damage {
         lost: Some((tail.stream, tail.first, tail.last)),
-        segment: at.segment,
-        offset: at.offset,
-        bytes: 0,
+        segment,
+        offset,
+        bytes,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The real disk.
 //!
-//! - Files are made with mode 0600 where the system has modes.
+//! - Files are made with mode 0600, folders in the directory with 0700, where the system has modes.
 //! - Directory sync is skipped where the system has none (Windows); names are weaker there.
 //! - A file that was deleted, or a directory that another one took the place of, is not written to: what goes there is gone
 //!   with the last handle, so it would be acknowledged for nothing (on unix).
@@ -94,7 +94,11 @@ impl Disk for RealDisk {
     }
 
     fn create_dir(&self, folder: &str) -> io::Result<()> {
-        std::fs::create_dir_all(self.path(folder))
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(self.path(folder))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {

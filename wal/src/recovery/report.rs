@@ -83,6 +83,11 @@ impl Findings {
                     bytes: 0,
                 });
                 self.recovered.state = self.recovered.state.max(State::Truncated);
+                let nothing = Hole {
+                    offset: 0,
+                    bytes: 0,
+                };
+                self.index.holes.insert(missing, vec![nothing]);
             }
         }
     }

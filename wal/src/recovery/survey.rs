@@ -20,7 +20,10 @@ use crate::segment::view::{View, view};
 pub(crate) struct Opened {
     pub(crate) number: u64,
     pub(crate) file: Arc<dyn SegmentFile>,
+    /// Its own, if it holds.
     pub(crate) header: Option<Header>,
+    /// What the header says instead, if it holds: another segment's number, or another directory's key. No crash does that.
+    pub(super) other: Option<Header>,
     /// The file, when it is compressed.
     pub(crate) packed: Option<Arc<Packed>>,
     /// Bytes that it takes on disk.
@@ -37,7 +40,11 @@ pub(crate) struct Survey {
 
 impl Opened {
     /// The same segment, read as it was written.
-    pub(super) fn viewed(self, keys: &Keys) -> io::Result<Opened> {
+    pub(super) fn viewed(mut self, keys: &Keys) -> io::Result<Opened> {
+        let own = |header: &Header| header.key == keys.directory;
+        if let Some(foreign) = self.header.take_if(|header| !own(header)) {
+            self.other = Some(foreign);
+        }
         let View {
             file,
             packed,
@@ -93,7 +100,8 @@ pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
     }
     segments.sort_unstable_by_key(|segment| segment.number);
     let stored = stored_key(disk);
-    let key = written_key(&segments, stored).or(stored);
+    let headers: Vec<Header> = segments.iter().filter_map(|one| one.header).collect();
+    let key = written_key(&headers, stored).or(stored);
     Ok(Survey {
         segments,
         key,
@@ -108,17 +116,19 @@ fn opened(disk: &dyn Disk, number: u64) -> Result<Opened, OpenError> {
         .map_err(OpenError::io(&name))?;
     let bytes = read_up_to(file.as_ref(), 0, HEADER).map_err(OpenError::io(&name))?;
     match Header::decode(&bytes) {
-        Ok(header) => Ok(Some(header).filter(|header| header.segment == number)),
-        Err(BadHeader::Damaged) => Ok(None),
+        Ok(header) if header.segment == number => Ok((Some(header), None)),
+        Ok(header) => Ok((None, Some(header))),
+        Err(BadHeader::Damaged) => Ok((None, None)),
         Err(BadHeader::Newer(version)) => Err(OpenError::Newer {
             version,
             known: VERSION,
         }),
     }
-    .map(|header| Opened {
+    .map(|(header, other)| Opened {
         number,
         file,
         header,
+        other,
         packed: None,
         stored: 0,
     })
@@ -126,11 +136,8 @@ fn opened(disk: &dyn Disk, number: u64) -> Result<Opened, OpenError> {
 
 /// The key that the segments were made with. A segment of another directory may be among them, so the key file decides where a
 /// segment bears it out; else it is the one that is damaged, and the key of most segments counts.
-fn written_key(segments: &[Opened], stored: Option<[u8; 32]>) -> Option<[u8; 32]> {
-    let keys = || {
-        let headers = segments.iter().filter_map(|segment| segment.header);
-        headers.map(|header| header.key)
-    };
+pub(crate) fn written_key(headers: &[Header], stored: Option<[u8; 32]>) -> Option<[u8; 32]> {
+    let keys = || headers.iter().map(|header| header.key);
     let borne_out = stored.filter(|stored| keys().any(|key| key == *stored));
     borne_out.or_else(|| {
         let count = |key: &[u8; 32]| keys().filter(|other| other == key).count();
@@ -139,7 +146,7 @@ fn written_key(segments: &[Opened], stored: Option<[u8; 32]>) -> Option<[u8; 32]
     })
 }
 
-fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {
+pub(crate) fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {
     let file = disk.open(KEY_FILE, Access::Read).ok()?;
     if file.len().ok()? != 32 {
         return None;

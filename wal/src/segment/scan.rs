@@ -112,6 +112,18 @@ fn item(source: Source<'_>, offset: u64, scan: &mut Scan) -> io::Result<Option<I
     }))
 }
 
+/// How many bytes at an offset are none that verify, as a walk would find; 0 when nothing stands there: zeros mean the end.
+pub(crate) fn unreadable(source: Source<'_>, offset: u64) -> io::Result<u64> {
+    let length = source.file.len()?;
+    let Some(rest) = length.checked_sub(offset) else {
+        return Ok(0);
+    };
+    if let Some(head) = source.head(offset)? {
+        return Ok(head.length.min(rest));
+    }
+    Ok(junk(source, offset, length)?.map_or(0, |item| item.bytes))
+}
+
 /// The stretch up to the next head; none when only zeros follow.
 fn junk(source: Source<'_>, offset: u64, length: u64) -> io::Result<Option<Item>> {
     let mut zeros = true;

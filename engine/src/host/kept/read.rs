@@ -63,7 +63,7 @@ impl Directory {
         self.tail(log, stream, &mut fold, place.seq, head)?;
         let mut injects = body.injects;
         injects.append(&mut fold.injects);
-        let recovered = self.found(stream, &fold);
+        let recovered = self.found(log, stream, &fold).ok()?;
         let core = Core::thawed(fold.state, fold.keys, injects, fold.counts);
         Some(Live {
             core,
@@ -77,8 +77,8 @@ impl Directory {
 
     /// The record at the checkpoint's position is the one that it was made from, and nothing of the session is damaged.
     fn fits(&self, log: &Wal, place: &Place, head: u64) -> bool {
-        let found = crate::host::report::recovered(&self.recovered, place.stream);
-        if place.seq > head || !found.damaged.is_empty() {
+        let found = self.recovered(log, place.stream);
+        if place.seq > head || found.is_ok_and(|found| !found.damaged.is_empty()) {
             return false;
         }
         let mut same = false;
@@ -173,7 +173,7 @@ impl Directory {
             .heads(stream)
             .ok_or_else(|| crate::host::load::no_session(&name))?;
         let fold = self.fold(&log, stream, heads.accepted)?;
-        let recovered = self.found(stream, &fold);
+        let recovered = self.found(&log, stream, &fold)?;
         let Some(live) = held.live() else {
             return Ok(());
         };

@@ -1,55 +1,87 @@
 //! Results that were too large for the prompt, as files that a tool can read: `<root>/<session's folder>/<seq>-<index>.txt` or `.json`.
 //!
 //! - Derived: the log has the contents. A file is there and on disk before the event that names it is logged.
+//! - After a crash a name may be there without its file, if the event was not synced with it: who opens the session writes it again.
 //! - Only the owner reads them.
 
 use crate::core::Core;
 use crate::host::directory::{Directory, Held};
-use crate::host::project::write_private;
 use crate::{Error, ErrorKind};
 use recount_events::{Block, Body};
 use recount_policies::Spill;
 use recount_wal::StreamId;
+use recount_wal::disk::{Access, Disk, RealDisk};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The session's own folder of spilled results; none when no root was recorded.
-fn folder(core: &Core, stream: StreamId) -> Option<PathBuf> {
-    let root = core.opened()?.spill_root?;
-    Some(Path::new(root.as_str()?).join(stream.to_string()))
+/// A session's own folder of spilled results.
+struct Shelf {
+    /// As prompts show it.
+    shown: PathBuf,
+    /// The disk that it lies on: the directory's own, or that of a root elsewhere.
+    disk: Arc<dyn Disk>,
+    /// The root, if it lies elsewhere.
+    elsewhere: Option<PathBuf>,
+    /// Its name there.
+    name: String,
 }
 
-/// Writes the files again that are named in the session's prompts and are not there. A session opens without them too: what cannot be
-/// written is told of in the trace, and a tool that looks for it says so to the model.
-pub(crate) fn again(dir: &Directory, stream: StreamId, core: &Core) {
-    if dir.options.disk.is_some() || core.state.timeline().replaced.is_empty() {
-        return;
-    }
-    let Some(folder) = folder(core, stream) else {
-        return;
+/// The session's shelf; none when no root was recorded.
+fn shelf(dir: &Directory, core: &Core, stream: StreamId) -> io::Result<Option<Shelf>> {
+    let root = core.opened().and_then(|opened| opened.spill_root);
+    let Some(root) = root.as_ref().and_then(|root| root.as_str()) else {
+        return Ok(None);
     };
-    let missing = missing(core, &folder);
-    if missing.is_empty() {
+    let root = Path::new(root);
+    let shown = root.join(stream.to_string());
+    let own = std::path::absolute(&dir.path)?;
+    let below = shown.strip_prefix(&own).ok().and_then(Path::to_str);
+    Ok(Some(match below {
+        Some(below) => Shelf {
+            name: below.replace('\\', "/"),
+            disk: Arc::clone(&dir.disk),
+            elsewhere: None,
+            shown,
+        },
+        None => Shelf {
+            name: stream.to_string(),
+            disk: Arc::new(RealDisk::at(root)),
+            elsewhere: Some(root.to_owned()),
+            shown,
+        },
+    }))
+}
+
+/// Writes the files again that are named in the session's prompts and are not there whole. A session opens without them too: what cannot
+/// be written is told of in the trace, and a tool that looks for it says so to the model.
+pub(crate) fn again(dir: &Directory, stream: StreamId, core: &Core) {
+    if core.state.timeline().replaced.is_empty() {
         return;
     }
-    if let Err(error) = write_all(&folder, &missing) {
+    let written = shelf(dir, core, stream).and_then(|shelf| match shelf {
+        Some(shelf) => shelf.write(&missing(core, &shelf)),
+        None => Ok(()),
+    });
+    if let Err(error) = written {
         tracing::warn!(%error, "spilled results that are gone cannot be written again");
     }
 }
 
 /// Only files of the session's own folder: what a log says elsewhere is not followed.
-fn missing(core: &Core, folder: &Path) -> Vec<Spill> {
+fn missing(core: &Core, shelf: &Shelf) -> Vec<Spill> {
     let replaced = core.state.timeline().replaced.iter();
     let named = replaced.filter(|(block, logged)| {
         let Body::Replace(replace) = &logged.event.body else {
             return false;
         };
-        let stem = folder.join(format!("{}-{}.", block.seq, block.index));
+        let stem = shelf.shown.join(format!("{}-{}.", block.seq, block.index));
         let words = replace.with.blocks.first().and_then(Block::words);
         words.is_some_and(|words| words.contains(&*stem.to_string_lossy()))
     });
     named
         .filter_map(|(block, _)| recount_policies::budget::file(&core.event(block.seq)?, *block))
-        .filter(|spill| !folder.join(&spill.name).exists())
+        .filter(|spill| !shelf.holds(spill))
         .collect()
 }
 
@@ -59,36 +91,80 @@ pub(crate) fn write(dir: &Directory, held: &mut Held<'_>, spills: &[Spill]) -> R
         return Ok(());
     }
     let stream = held.slot.stream;
-    let folder = folder(&dir.live(held)?.core, stream)
-        .ok_or_else(|| Error::invalid("the session has no root for spilled results"))?;
-    write_all(&folder, spills).map_err(|cause| {
-        let place = folder.display();
-        Error::new(ErrorKind::Io, format!("{place} cannot be written: {cause}"))
-            .with_next("see to the folder, or open the next session with another spill_root")
-    })
+    let core = &dir.live(held)?.core;
+    let refused = |cause: io::Error| {
+        Error::new(
+            ErrorKind::Io,
+            format!("spilled results cannot be written: {cause}"),
+        )
+        .with_next("see to the folder, or open the next session with another spill_root")
+    };
+    shelf(dir, core, stream)
+        .map_err(refused)?
+        .ok_or_else(|| Error::invalid("the session has no root for spilled results"))?
+        .write(spills)
+        .map_err(refused)
 }
 
-fn write_all(folder: &Path, spills: &[Spill]) -> Result<(), Error> {
-    make(folder)?;
-    for spill in spills {
-        write_private(&folder.join(&spill.name), &spill.bytes)?;
+impl Shelf {
+    fn at(&self, file: &str) -> String {
+        format!("{}/{file}", self.name)
     }
-    sync_dir(folder)
-}
 
-fn make(folder: &Path) -> Result<(), Error> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    Ok(builder.create(folder)?)
-}
+    /// Whether the file is there at its full length: what was cut by somebody is no result.
+    fn holds(&self, spill: &Spill) -> bool {
+        let there = self.disk.open(&self.at(&spill.name), Access::Read);
+        let length = there.and_then(|file| file.len());
+        length.is_ok_and(|length| length == spill.bytes.len() as u64)
+    }
 
-/// Makes the names of files durable; on Windows the system does.
-fn sync_dir(folder: &Path) -> Result<(), Error> {
-    #[cfg(unix)]
-    std::fs::File::open(folder)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
+    fn write(&self, spills: &[Spill]) -> io::Result<()> {
+        if spills.is_empty() {
+            return Ok(());
+        }
+        let written = match &self.elsewhere {
+            Some(root) => RealDisk::create(root).and_then(|disk| self.write_on(&disk, spills)),
+            None => self.write_on(&*self.disk, spills),
+        };
+        let place = self.shown.display();
+        written.map_err(|cause| io::Error::new(cause.kind(), format!("{place}: {cause}")))
+    }
+
+    fn write_on(&self, disk: &dyn Disk, spills: &[Spill]) -> io::Result<()> {
+        self.make(disk)?;
+        spills.iter().try_for_each(|spill| self.one(disk, spill))?;
+        disk.sync_dir(&self.name)
+    }
+
+    /// Makes the folder, and its name and those above it durable.
+    fn make(&self, disk: &dyn Disk) -> io::Result<()> {
+        let (above, own) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
+        if disk.list(above)?.iter().any(|name| name == own) {
+            return Ok(());
+        }
+        disk.create_dir(&self.name)?;
+        let mut folder = above;
+        while !folder.is_empty() {
+            disk.sync_dir(folder)?;
+            folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+        disk.sync_dir("")
+    }
+
+    fn one(&self, disk: &dyn Disk, spill: &Spill) -> io::Result<()> {
+        let name = self.at(&spill.name);
+        let unfinished = format!("{name}.part");
+        // What an interrupted writing left behind.
+        drop(disk.remove(&unfinished));
+        let written = disk.create(&unfinished).and_then(|file| {
+            file.write_at(&spill.bytes, 0)?;
+            file.sync_data()?;
+            disk.rename(&unfinished, &name)
+        });
+        if written.is_err() {
+            // What is left of it is of no use, and the error of writing says more than one of removing.
+            drop(disk.remove(&unfinished));
+        }
+        written
+    }
 }
