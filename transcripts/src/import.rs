@@ -26,7 +26,8 @@ pub struct ImportedSession {
     pub kind: SessionKind,
     /// The file that it was read from when that is not the transcript itself: a path beside it.
     pub file: Option<String>,
-    /// The session that started it and the position of the event there that did, where that is known.
+    /// The session that started it and the position of the event there that did, where that is known. The parent of a task of Roo is a
+    /// task of its own, read by itself; the position is 0, its opening, where only the parent is known.
     pub parent: Option<(String, usize)>,
     /// The events, ready to be logged in this order.
     pub events: Vec<Imported>,

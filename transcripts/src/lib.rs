@@ -21,7 +21,7 @@ mod report;
 mod time;
 
 pub use cline::write::{InForce, Written, write as write_task};
-pub use cline::{ALL_TASKS, TASK_FILES};
+pub use cline::{ALL_TASKS, TASK_FILES, TASKS_BESIDE};
 pub use files::{Files, NoFiles};
 pub use format::{FormatName, detect};
 pub use import::{Import, Imported, ImportedSession, Source};

@@ -2,6 +2,7 @@
 
 use crate::common::Fixture;
 use recount::{Engine, ErrorKind, api};
+use serde_json::{Value, json};
 use std::path::Path;
 
 const FILES: [&str; 3] = [
@@ -289,6 +290,102 @@ fn a_task_goes_out_as_it_came_in_and_never_over_another() {
         engine.export(&nowhere).unwrap_err().kind(),
         ErrorKind::Invalid
     );
+}
+
+/// A task of Roo that starts another one.
+fn family(tasks: &Path) -> [(&'static str, std::path::PathBuf); 2] {
+    let (parent, child) = (
+        "0bbbbbbb-0000-4000-8000-000000000001",
+        "0aaaaaaa-0000-4000-8000-000000000002",
+    );
+    let write = |task: &str, history: &str, item: &str| {
+        let folder = tasks.join(task);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(FILES[0]), history).unwrap();
+        std::fs::write(folder.join("history_item.json"), item).unwrap();
+        folder
+    };
+    let call = "{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"new_task\",\"input\":{\"mode\":\"code\",\"message\":\"part\"}}";
+    let above = write(
+        parent,
+        &format!(
+            "[{{\"role\":\"user\",\"content\":\"whole\",\"ts\":1}},{{\"role\":\"assistant\",\"content\":[{call}],\"ts\":2}}]"
+        ),
+        &format!("{{\"id\":\"{parent}\",\"childIds\":[\"{child}\"]}}"),
+    );
+    let below = write(
+        child,
+        "[{\"role\":\"user\",\"content\":\"part\",\"ts\":3}]",
+        &format!("{{\"id\":\"{child}\",\"task\":\"part\",\"parentTaskId\":\"{parent}\"}}"),
+    );
+    [(parent, above), (child, below)]
+}
+
+/// What the opening of a session says of what started it.
+fn started(engine: &Engine, session: &str) -> (Value, Value) {
+    let ask = api::Log {
+        session: session.to_owned(),
+        ..Default::default()
+    };
+    let page = engine.log(&ask).unwrap();
+    let opening: Value = serde_json::from_str(page.events[0].get()).unwrap();
+    (opening["kind"].clone(), opening["parent"].clone())
+}
+
+#[test]
+fn subtasks_name_the_task_that_started_them_in_any_order_of_import() {
+    let files = tempfile::tempdir().unwrap();
+    let tasks = files.path().join("tasks");
+    let [(parent, above), (child, below)] = family(&tasks);
+    let sub = (json!("sub"), json!({"session": parent, "seq": 2}));
+    for order in [[&tasks; 2], [&below, &above], [&above, &below]] {
+        let (fixture, mut seen) = (Fixture::new(), 0);
+        let engine = fixture.engine();
+        for path in order {
+            seen += import(&engine, path).sessions.len();
+        }
+        assert!(seen >= 2);
+        assert_eq!(started(&engine, child), sub, "{order:?}");
+        assert_eq!(started(&engine, parent).0, "main");
+        let again = states(&import(&engine, &tasks));
+        assert!(
+            again.len() == 2 && again.iter().all(|(_, state)| state == "same"),
+            "{again:?}"
+        );
+    }
+}
+
+#[test]
+fn a_parent_that_comes_later_makes_no_second_session() {
+    let files = tempfile::tempdir().unwrap();
+    let tasks = files.path().join("tasks");
+    let [(parent, above), (child, below)] = family(&tasks);
+    let away = files.path().join("away");
+    std::fs::rename(&above, &away).unwrap();
+    let fixture = Fixture::new();
+    let engine = fixture.engine();
+    let done = import(&engine, &below);
+    assert!(
+        done.doubted
+            .iter()
+            .any(|note| note.problem.contains("started this session")),
+        "{:?}",
+        done.doubted
+    );
+    let first = started(&engine, child);
+    assert_eq!(first.1, json!({"session": parent, "seq": 0}));
+    std::fs::rename(&away, &above).unwrap();
+    let named = |state: &str| (child.to_owned(), state.to_owned());
+    assert_eq!(states(&import(&engine, &below)), [named("same")]);
+    // The child goes on, and no longer knows its parent.
+    std::fs::remove_file(below.join("history_item.json")).unwrap();
+    std::fs::write(
+        below.join(FILES[0]),
+        "[{\"role\":\"user\",\"content\":\"part\",\"ts\":3},{\"role\":\"assistant\",\"content\":\"done\",\"ts\":4}]",
+    )
+    .unwrap();
+    assert_eq!(states(&import(&engine, &below)), [named("grown")]);
+    assert_eq!(started(&engine, child), first);
 }
 
 #[test]

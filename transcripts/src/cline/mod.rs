@@ -5,11 +5,13 @@
 //!   task's item in `taskHistory.json` stand beside. Any of them may be missing.
 //! - What was decided becomes events at its time: a range that grew is a `delete_range` over what it added, an edit a `replace`. What a
 //!   range or an edit cannot do here is kept word for word and doubted.
+//! - A subtask of Roo names the task that started it, and the call there that did.
 //! - A task that went on gives the same events and more, except where its host itself writes an earlier time or says a message again.
 
 mod document;
 mod edits;
 mod emit;
+mod family;
 mod marks;
 mod order;
 mod roo;
@@ -20,8 +22,9 @@ mod ui;
 pub(crate) mod write;
 
 use crate::lines::{self, Piece};
-use crate::{Files, FormatName, Import, Problem, Refused, json};
+use crate::{Files, FormatName, Import, ImportedSession, Problem, Refused, Report, json};
 use emit::Emit;
+use family::{Beside, Family};
 use said::Said;
 use session::Session;
 use std::borrow::Cow;
@@ -41,6 +44,10 @@ pub(crate) const TASKS: &str = "taskHistory.json";
 pub const ALL_TASKS: &str = "state/taskHistory.json";
 /// Roo's own item of the task.
 pub(crate) const ITEM: &str = "history_item.json";
+/// The folders of the tasks beside, where the caller shows them: this, the task's name, `/` and the file's.
+pub const TASKS_BESIDE: &str = "tasks/";
+/// Roo's list of all items, beside the tasks' folders.
+pub(crate) const INDEX: &str = "tasks/_index.json";
 
 /// The files by which a task is known.
 pub const TASK_FILES: [&str; 3] = [HISTORY, UI, EDITS];
@@ -89,7 +96,8 @@ pub(crate) fn read(
     {
         return Err(Refused::NotThis { format });
     }
-    Ok(task(Some(bytes), None, Host::of(format), name, files))
+    let host = Host::of(format);
+    Ok(task(Some(bytes), None, host, name, files))
 }
 
 /// Reads the task of a folder.
@@ -157,6 +165,23 @@ fn task(
     name: &str,
     files: &dyn Files,
 ) -> Import {
+    let (session, report) = told(history, file, host, name, files, true);
+    Import {
+        format: host.format(),
+        sessions: vec![session],
+        report,
+    }
+}
+
+/// The session of a task; what started it is looked for only when that is asked.
+fn told(
+    history: Option<&[u8]>,
+    file: Option<String>,
+    host: Host,
+    name: &str,
+    files: &dyn Files,
+    started: bool,
+) -> (ImportedSession, Report) {
     let bytes = Bytes {
         ui: files.read(UI),
         edits: files.read(EDITS),
@@ -170,11 +195,20 @@ fn task(
     let messages: Vec<Said<'_>> = said.pieces.iter().copied().map(Said::read).collect();
     let records: Vec<Shown<'_>> = shown.pieces.iter().copied().map(Shown::read).collect();
     let start = start(name, &records, &messages);
-    let mut emit = Emit::new(
-        host,
-        Session::open(host.name(), name, recount_events::Millis(start)),
-        file,
-    );
+    let family = if started && host == Host::Roo {
+        let first = records.iter().find_map(|shown| shown.members.text("text"));
+        let words = messages.first().map(Said::words).unwrap_or_default();
+        let first: Vec<String> = first.into_iter().chain(words).collect();
+        family::of(name, files, &first, parent)
+    } else {
+        Family::default()
+    };
+    let at = recount_events::Millis(start);
+    let session = Session::open(host.name(), name, at, family.parent);
+    let mut emit = Emit::new(host, session, file);
+    if let Some((problem, text)) = family.doubt {
+        emit.mention(ITEM, problem, Cow::Owned(text));
+    }
     emit.models(&messages, bytes.metadata.as_deref());
     emit.all(start, &messages, &records, &changed.pieces);
     emit.documents([
@@ -186,12 +220,14 @@ fn task(
     if history.is_none() {
         emit.mention(UI, Problem::NoHistory, Cow::Borrowed(""));
     }
-    let (session, report) = emit.finish();
-    Import {
-        format: host.format(),
-        sessions: vec![session],
-        report,
-    }
+    emit.finish()
+}
+
+/// The session of a task beside.
+fn parent(name: &str, files: &Beside<'_>) -> ImportedSession {
+    let history = files.read(HISTORY);
+    let host = host(name, files);
+    told(history.as_deref(), None, host, name, files, false).0
 }
 
 /// When the task began: what its first record says, else its first message, else its name, which is a time.

@@ -67,10 +67,18 @@ pub(crate) struct Session {
     /// What the events now written are caused by.
     pub(crate) because: Option<Seq>,
     pub(crate) report: Report,
+    /// What started it: a session's name, and a position there.
+    parent: Option<(String, usize)>,
 }
 
 impl Session {
-    pub(crate) fn open(host: &'static str, name: &str, at: Millis) -> Self {
+    /// A session whose first event says that it is opened, and which event of which session started it.
+    pub(crate) fn open(
+        host: &'static str,
+        name: &str,
+        at: Millis,
+        parent: Option<(String, usize)>,
+    ) -> Self {
         let mut session = Self {
             host,
             name: name.to_owned(),
@@ -80,11 +88,15 @@ impl Session {
             file: None,
             because: None,
             report: Report::default(),
+            parent,
         };
         let opened = Opened {
             session: Text::plain(name),
-            kind: SessionKind::Main,
-            parent: None,
+            kind: session.kind(),
+            parent: session
+                .parent
+                .as_ref()
+                .map(|(name, event)| (Text::plain(name), Seq(*event as u64))),
             spill_root: None,
             host: Some(Text::plain(host)),
         };
@@ -92,12 +104,20 @@ impl Session {
         session
     }
 
+    fn kind(&self) -> SessionKind {
+        if self.parent.is_some() {
+            SessionKind::Sub
+        } else {
+            SessionKind::Main
+        }
+    }
+
     pub(crate) fn finish(self) -> (ImportedSession, Report) {
         let session = ImportedSession {
+            kind: self.kind(),
             name: self.name,
-            kind: SessionKind::Main,
             file: None,
-            parent: None,
+            parent: self.parent,
             events: self.events,
         };
         (session, self.report)

@@ -8,6 +8,7 @@
 )]
 
 mod cline;
+mod family;
 mod hostile;
 
 mod recorded;

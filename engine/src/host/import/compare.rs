@@ -4,7 +4,7 @@
 
 use super::shift::shift;
 use crate::core::admit_foreign;
-use recount_events::{Body, Event, Seq, Text};
+use recount_events::{Body, Event, Opened, Seq, Text};
 use recount_projections::State;
 
 /// The part of a recording that a session holds.
@@ -45,6 +45,15 @@ pub(super) fn named(mut event: Event, name: &str) -> Event {
     event
 }
 
+/// What started a session may become known later, or be forgotten by who recorded it: the session says it as it was read first.
+fn started(mut event: Event, logged: &Opened) -> Event {
+    if let Body::Opened(opened) = &mut event.body {
+        opened.kind = logged.kind;
+        opened.parent.clone_from(&logged.parent);
+    }
+    event
+}
+
 /// Compares a recording with a session. A recording whose name was taken is opened under the session's own.
 pub(super) fn compare(session: &State, name: &str, recording: &[Event]) -> Verdict {
     let head = session.head().map_or(0, |head| head.0.saturating_add(1));
@@ -69,8 +78,9 @@ pub(super) fn compare(session: &State, name: &str, recording: &[Event]) -> Verdi
         };
         let event = match &logged.body {
             Body::Opened(opened) if opened.session.as_str() == Some(name) => {
-                named(event.clone(), name)
+                started(named(event.clone(), name), opened)
             }
+            Body::Opened(opened) => started(event.clone(), opened),
             _ => event.clone(),
         };
         if takes(&mut again, known.shifted(event), logged) {

@@ -6,7 +6,7 @@
 use super::{Folder, Progress, folder, refused, sessions};
 use crate::host::engine::Engine;
 use crate::{Error, ErrorKind, api};
-use recount_transcripts::{ALL_TASKS, Files, FormatName, TASK_FILES};
+use recount_transcripts::{ALL_TASKS, Files, FormatName, TASK_FILES, TASKS_BESIDE};
 use std::path::{Path, PathBuf};
 
 /// How deep a tree is read.
@@ -131,6 +131,7 @@ pub(super) fn task(
     let files = TaskFolder {
         folder: Folder::at(place),
         tasks: place.join("../../state/taskHistory.json"),
+        beside: Folder::at(&place.join("..")),
     };
     let mut import =
         recount_transcripts::read_task(format, &own, &files).map_err(|cause| refused(&cause))?;
@@ -145,10 +146,11 @@ pub(super) fn task(
     sessions(&engine.inner, import, progress)
 }
 
-/// A task's folder, and the list of tasks where Cline keeps it.
+/// A task's folder, the list of tasks where Cline keeps it, and the folders beside.
 struct TaskFolder {
     folder: Folder,
     tasks: PathBuf,
+    beside: Folder,
 }
 
 impl Files for TaskFolder {
@@ -160,7 +162,10 @@ impl Files for TaskFolder {
         if path == ALL_TASKS {
             return folder::file(&self.tasks);
         }
-        self.folder.read(path)
+        match path.strip_prefix(TASKS_BESIDE) {
+            Some(rest) => self.beside.read(rest),
+            None => self.folder.read(path),
+        }
     }
 }
 

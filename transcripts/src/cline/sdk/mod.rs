@@ -42,7 +42,8 @@ pub(crate) fn read(bytes: &[u8], name: &str, files: &dyn Files) -> Result<Import
         .collect();
     let start = source.iter().find_map(|said| said.ts);
     let start = start.or_else(|| members.raw("updated_at").and_then(moment));
-    let mut session = Session::open("cline-sdk", name, Millis(start.unwrap_or_default()));
+    let at = Millis(start.unwrap_or_default());
+    let mut session = Session::open("cline-sdk", name, at, None);
     header(&mut session, &members, &source);
     let id = members.text("sessionId");
     let names: Vec<&str> = [Some(name), id.as_deref()].into_iter().flatten().collect();
