@@ -1,6 +1,7 @@
-//! Recorded behaviour of Cline's own context manager, operation by operation.
+//! Recorded behaviour of Cline's own context manager, operation by operation, and cases that were worked out by hand from its rules.
 //!
-//! The file is `../shared/vectors/cline-context-manager.jsonl` beside the checkout, or the one that `RECOUNT_CLINE_VECTORS` names.
+//! The recordings are `../shared/vectors/cline-context-manager.jsonl` beside the checkout, or the file that `RECOUNT_CLINE_VECTORS` names; the
+//! cases by hand are always there.
 #![allow(clippy::panic, reason = "a test stops at the first surprise")]
 
 #[path = "vectors/compare.rs"]
@@ -24,7 +25,33 @@ fn everything_that_was_recorded_comes_out_again() {
         }
         Err(why) => panic!("{path}: {why}"),
     };
-    let report = compare::compare(&file);
+    holds(&file, &path);
+}
+
+/// Each operation of the recordings has a case here.
+#[test]
+fn what_the_rules_say_by_hand_comes_out() {
+    let report = holds(include_str!("vectors/by_hand.jsonl"), "the cases by hand");
+    assert_eq!(report.counts.len(), 14, "operations");
+    assert!(report.counts.values().all(|count| count.equal > 0));
+}
+
+/// A case that expects something else is told from one that holds, and an operation that nobody knows is no success.
+#[test]
+fn a_difference_is_seen() {
+    let case = |keep: &str, end: u8| {
+        format!(
+            "{{\"case\":0,\"op\":\"getNextTruncationRange\",\"input\":{{\"messages\":[],\"currentRange\":[2,9],\"keep\":\"{keep}\"}},\"expected\":{{\"range\":[2,{end}]}}}}"
+        )
+    };
+    assert!(compare::compare(&case("none", 9)).differences.is_empty());
+    assert_eq!(compare::compare(&case("none", 8)).differences.len(), 1);
+    let unknown = case("none", 9).replace("getNext", "getLast");
+    assert_eq!(compare::compare(&unknown).differences.len(), 1);
+}
+
+fn holds(file: &str, path: &str) -> compare::Report {
+    let report = compare::compare(file);
     for (op, count) in &report.counts {
         println!("{op}: {} equal, {} different", count.equal, count.different);
     }
@@ -41,4 +68,5 @@ fn everything_that_was_recorded_comes_out_again() {
             .collect::<Vec<_>>()
             .join("\n")
     );
+    report
 }
