@@ -46,10 +46,15 @@ impl View {
         let mut draft = Draft::default();
         let mut end = None;
         for (key, shown) in &timeline.shown {
-            let gap = end.is_some_and(|end| timeline.masked.range(end..*key).next().is_some());
+            // What is said while a call runs stands between the call and its result.
+            let behind = end.filter(|end| end < key);
+            let mut between = behind
+                .into_iter()
+                .flat_map(|end| timeline.masked.range(end..*key));
+            let gap = between.next().is_some();
             draft.take(*key, shown, gap);
             let reach = timeline.units.get(key).map_or(*key, |hull| hull.last);
-            end = Some(reach.max(*key));
+            end = end.max(Some(reach.max(*key)));
         }
         let mut view = Self {
             messages: draft.messages.iter().map(message).collect(),

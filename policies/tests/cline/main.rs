@@ -11,4 +11,6 @@
 mod common;
 
 mod both;
+mod differs;
+mod laws;
 mod rows;

@@ -10,7 +10,7 @@
 mod cline;
 mod family;
 mod hostile;
-
+mod next;
 mod recorded;
 mod roo;
 mod sdk;

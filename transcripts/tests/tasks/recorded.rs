@@ -16,10 +16,22 @@ pub(crate) struct Moment {
     saved: bool,
 }
 
+impl Moment {
+    /// Messages that were said by then.
+    pub(crate) fn said(&self) -> usize {
+        self.history
+    }
+
+    /// What was left out.
+    pub(crate) fn range(&self) -> Option<Range> {
+        self.range
+    }
+}
+
 /// A task as its host has it.
 pub(crate) struct Task {
-    history: Vec<Message>,
-    edits: Edits,
+    pub(crate) history: Vec<Message>,
+    pub(crate) edits: Edits,
     pub(crate) moments: Vec<Moment>,
 }
 

@@ -195,7 +195,7 @@ impl World {
 }
 
 /// The messages of a prompt.
-fn messages(timeline: &Timeline) -> Value {
+pub(crate) fn messages(timeline: &Timeline) -> Value {
     let profile = Profile {
         provider: Text::plain("anthropic"),
         model: Text::plain("m"),

@@ -3,6 +3,7 @@
 mod actions;
 mod answers;
 mod auto;
+mod cline;
 mod desk;
 mod hooks;
 mod plans;
