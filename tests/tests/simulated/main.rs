@@ -8,6 +8,7 @@
     reason = "a run that fails panics, in its helpers too"
 )]
 
+mod cline;
 mod killed;
 mod relived;
 mod rules;
