@@ -12,5 +12,6 @@ mod common;
 
 mod both;
 mod differs;
+mod hostile;
 mod laws;
 mod rows;
