@@ -3,10 +3,12 @@
 
 use crate::run::told;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use recount::{Chance, Clock, Engine, Options, Session, api};
 use recount_tests::generate::{Given, Host, Mix, Op, cases, program};
 use recount_wal::disk::SimulatedDisk;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -128,7 +130,7 @@ fn words<T: serde::Serialize>(answer: Result<T, recount::Error>) -> String {
 }
 
 /// Plays a program on desks that must not differ; closes and opens some of them on the way. Answers the host.
-fn play(desks: &mut [Desk], seed: u64, program: &[Op]) -> Host {
+fn play(desks: &mut [Desk], seed: u64, program: &[Op], under: &[Value]) -> Host {
     let mut host = Host::new();
     let opened = desks[0]
         .session
@@ -142,6 +144,14 @@ fn play(desks: &mut [Desk], seed: u64, program: &[Op]) -> Host {
     for (place, op) in program.iter().enumerate() {
         let given = host.event(*op);
         hand(desks, &mut host, &given);
+        for value in under.iter().filter(|_| place % 4 == 3) {
+            let mut value = value.clone();
+            if value["type"] == "usage" {
+                value["request"] = json!(format!("u{place}"));
+            }
+            let raw = value.to_string();
+            hand(desks, &mut host, &Given { raw, value });
+        }
         if place % 11 == 10 {
             desks.iter_mut().for_each(Desk::again);
         }
@@ -179,7 +189,7 @@ proptest! {
     #[test]
     fn law_1_checkpoints_change_no_answer(seed: u64, program in program(Mix::Deep, 80)) {
         let mut desks = [Desk::new(u64::MAX), Desk::new(6), Desk::new(14)];
-        let host = play(&mut desks, seed, &program);
+        let host = play(&mut desks, seed, &program, &[]);
         let head = desks[0].session.status().map_or(0, |status| status.head);
         prop_assert!(desks[0].checkpoints().is_empty());
         prop_assert!(head < 40 || !desks[1].checkpoints().is_empty());
@@ -209,4 +219,36 @@ proptest! {
             alike(&desks, &host, Desk::says);
         }
     }
+}
+
+/// Again and again a request was too full, and the next prompt is asked for.
+#[test]
+fn law_1_k2_checkpoints_change_no_answer_under_clines_rules() {
+    let under = [
+        json!({"type": "policy", "preset": "cline"}),
+        json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "done"}]}),
+        json!({"type": "message", "role": "user", "content": "and what is next?"}),
+        json!({"type": "usage", "input": 100_000_000, "output": 1}),
+        json!({"type": "issued"}),
+    ];
+    let decided = Cell::new(0);
+    let programs = (any::<u64>(), program(Mix::Deep, 80));
+    let ran = TestRunner::new(cases(12)).run(&programs, |(seed, program)| {
+        let mut desks = [Desk::new(u64::MAX), Desk::new(6)];
+        let host = play(&mut desks, seed, &program, &under);
+        for desk in &mut desks {
+            desk.again();
+        }
+        alike(&desks, &host, Desk::says);
+        alike(&desks, &host, |desk| words(desk.session.verify()));
+        let log = desks[0].session.log(0, 10_000);
+        let events = log.map(|page| page.events).unwrap_or_default();
+        let own = events
+            .iter()
+            .filter(|event| event.get().contains("\"cause\":\"cline: "));
+        decided.set(decided.get() + own.count());
+        Ok(())
+    });
+    ran.unwrap_or_else(|failed| panic!("{failed}"));
+    assert!(decided.get() > 12, "{} decisions only", decided.get());
 }
