@@ -27,6 +27,7 @@ pub(crate) type Outcome = Result<Answer, recount::Error>;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {
+        Ok(_) if reach::lost() => ExitCode::from(3),
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) => {

@@ -6,11 +6,31 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Accepted events were lost when a directory was closed.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether something that was accepted never reached the disk: the verb failed, whatever it said before.
+pub(crate) fn lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
 
 /// A data directory that answers methods.
 pub(crate) struct Reach {
     handle: recount::share::Handle,
     json: bool,
+}
+
+impl Drop for Reach {
+    fn drop(&mut self) {
+        if let Err(error) = self.handle.close()
+            && error.kind() == recount::ErrorKind::NotDurable
+        {
+            crate::print::failure(&error, self.json);
+            LOST.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Reach {

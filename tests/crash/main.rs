@@ -4,6 +4,7 @@
 //! - The verifier believes nothing but those two lists and the directory.
 
 mod child;
+mod files;
 mod logs;
 mod marks;
 mod reading;

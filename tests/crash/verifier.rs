@@ -6,7 +6,7 @@
 use crate::child::Rpc;
 use crate::logs::{self, Logs};
 use crate::marks::Marks;
-use crate::{Failure, Outcome, reading};
+use crate::{Failure, Outcome, files, reading};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -16,9 +16,11 @@ const AFTER: &str = "after the crash";
 /// Says what was found, or what does not hold.
 pub(crate) fn verify(recount: &Path, dir: &Path, marks: &Marks) -> Outcome<String> {
     let read = reading::check(dir, marks)?;
+    let files = files::read(dir);
     let mut rpc = Rpc::start(recount, dir)?;
     let found = logs::read(&mut rpc)?;
     logs::check(&found, marks)?;
+    let named = files::check(&found, &files)?;
     let state = sound(&mut rpc)?;
     append(&mut rpc, &found)?;
     let grown = logs::read(&mut rpc)?;
@@ -32,7 +34,7 @@ pub(crate) fn verify(recount: &Path, dir: &Path, marks: &Marks) -> Outcome<Strin
         rpc.close()?;
     }
     reading::check(dir, marks)?;
-    Ok(format!("{state}; {read}"))
+    Ok(format!("{state}; {read}; {named} files"))
 }
 
 /// The binary's own verdict.

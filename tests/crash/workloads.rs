@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Their names.
 pub(crate) const ALL: &[&str] = &[
-    "classes", "groups", "travel", "import", "reopen", "large", "prune",
+    "classes", "groups", "travel", "import", "reopen", "large", "prune", "spills",
 ];
 
 /// Runs one.
@@ -20,6 +20,7 @@ pub(crate) fn run(name: &str, writer: &mut Writer) -> Outcome<()> {
         "reopen" => reopen(writer),
         "large" => large(writer),
         "prune" => prune(writer),
+        "spills" => spills(writer),
         _ => Err(Failure::new("USAGE", format!("no such workload: {name}"))),
     }
 }
@@ -41,6 +42,25 @@ fn open(session: &str) -> Request {
     let mut request = request("v1.session.open", session, params, &[]);
     let events = [json!({"type": "opened"}), json!({"type": "profile"})];
     request.issue.events = events.iter().map(signature).collect();
+    request
+}
+
+/// A session whose results leave the prompt for files when they are long.
+fn open_spilling(session: &str) -> Request {
+    let policy = json!({"preset": "claude-code", "params": {"budget": {"result_limit": 1500, "preview_bytes": 100}}});
+    let mut request = open(session);
+    request.params["policy"] = policy;
+    request
+        .issue
+        .events
+        .push(signature(&json!({"type": "policy"})));
+    request
+}
+
+fn prepare_spilling(session: &str) -> Request {
+    let mut request = prepare(session);
+    let spilled = ["replace:", "budget:"].map(str::to_owned);
+    request.issue.events.splice(0..0, spilled);
     request
 }
 
@@ -233,4 +253,31 @@ fn prune(writer: &mut Writer) -> Outcome<()> {
     writer
         .ask(append("kept", &[user("after the next", 300)]))
         .map(drop)
+}
+
+/// Results of some pages that become files before the event that names them, over kills and clean closes.
+fn spills(writer: &mut Writer) -> Outcome<()> {
+    let sessions = ["desk", "other desk"];
+    for session in sessions {
+        writer.ask(open_spilling(session))?;
+    }
+    for round in 0..4_usize {
+        for session in sessions {
+            let name = |part: &str| format!("{session} {round} {part}");
+            let call = json!({"type": "message", "role": "assistant", "content":
+                [{"type": "tool_use", "id": name("call"), "name": "Grep", "input": {"round": round}}]});
+            let result = json!({"type": "tool_result", "call": name("call"), "status": "ok", "content": text(&name("result"), 2_000 + 5_000 * round)});
+            writer.ask(append(session, &[user(&name("asks"), 10)]))?;
+            writer.ask(append(session, &[call]))?;
+            writer.ask(append(session, &[result]))?;
+            writer.ask(prepare_spilling(session))?;
+        }
+        match round {
+            1 => writer.kill()?,
+            2 => writer.close()?,
+            _ => continue,
+        }
+        writer.start()?;
+    }
+    Ok(())
 }

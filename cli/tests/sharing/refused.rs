@@ -79,6 +79,67 @@ fn a_directory_that_cannot_be_written_is_listed_and_shown_and_says_no_to_verbs_t
     assert!(said.contains("can only be read"), "{said}");
 }
 
+/// What was accepted and waits for a full disk is gone when the holder ends: it says so, and so does a verb.
+#[test]
+fn what_a_full_disk_took_at_the_end_is_said_by_who_ends() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let Some(at) = Small::mount(scratch.path()) else {
+        println!("not shown: nothing can be mounted here");
+        return;
+    };
+    let data = at.0.join("data");
+    filled(&data);
+    let ballast = at.0.join("ballast");
+    fill(&ballast);
+    let answer = json!({"type": "message", "role": "assistant", "content": "w".repeat(200_000)});
+    let mut rpc = Rpc::start(&data);
+    let receipt = rpc.result(
+        "v1.session.append",
+        json!({"session": "s", "events": [answer.clone()]}),
+    );
+    assert!(
+        receipt["durable"].as_u64() < receipt["head"].as_u64(),
+        "{receipt}"
+    );
+    assert_eq!(rpc.close().code(), Some(3));
+    let elsewhere = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(elsewhere.path(), answer.to_string()).expect("an event");
+    let file = elsewhere.path().to_str().expect("a path");
+    let output = recount(&data, &["append", "s", file]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("never reached the disk") && said.contains("not_durable"),
+        "{said}"
+    );
+    // Who only looks has lost nothing by that.
+    assert!(ok(&data, &["list"]).contains('s'));
+    std::fs::remove_file(&ballast).expect("the ballast");
+    let log = ok(&data, &["log", "s"]);
+    assert!(!log.contains("assistant"), "{log}");
+    assert!(ok(&data, &["verify"]).contains("clean"));
+}
+
+/// A disk of two megabytes, until it is dropped.
+struct Small(std::path::PathBuf);
+
+impl Small {
+    fn mount(at: &Path) -> Option<Small> {
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+            .arg(at)
+            .output();
+        let mounted = mounted.is_ok_and(|output| output.status.success());
+        mounted.then(|| Small(at.to_path_buf()))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
 /// The directory mounted over itself without the right to write, until it is dropped.
 struct ReadOnly(std::path::PathBuf);
 
@@ -106,19 +167,13 @@ impl Drop for ReadOnly {
 #[test]
 fn a_holder_on_a_full_disk_answers_and_ends() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
-    let at = scratch.path();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
-        .arg(at)
-        .output();
-    if !mounted.is_ok_and(|output| output.status.success()) {
+    let Some(at) = Small::mount(scratch.path()) else {
         println!("not shown: nothing can be mounted here");
         return;
-    }
-    let _mounted = ReadOnly(at.to_path_buf());
-    let data = at.join("data");
+    };
+    let data = at.0.join("data");
     filled(&data);
-    let ballast = at.join("ballast");
+    let ballast = at.0.join("ballast");
     fill(&ballast);
     let mut rpc = Rpc::start(&data);
     let words = "w".repeat(20_000);

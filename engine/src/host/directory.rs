@@ -10,7 +10,7 @@ use super::notices::Watch;
 use super::{Chance, Options};
 use crate::{Error, ErrorKind};
 use recount_wal::disk::{Disk, RealDisk};
-use recount_wal::{OpenError, Recovered, StreamId, Wal};
+use recount_wal::{CloseError, OpenError, Recovered, StreamId, Wal};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -138,10 +138,12 @@ impl Directory {
             return Ok(());
         };
         log.close().map_err(|cause| {
-            Error::new(
-                ErrorKind::Io,
-                format!("the log was not closed cleanly: {cause}"),
-            )
+            let message = format!("the log was not closed cleanly: {cause}");
+            match cause {
+                CloseError::NotDurable { .. } => Error::new(ErrorKind::NotDurable, message)
+                    .with_next("what was accepted and not durable is gone: make space, then append it again"),
+                _ => Error::new(ErrorKind::Io, message),
+            }
         })
     }
 

@@ -29,7 +29,7 @@ impl Engine {
     /// Closes the directory: what is pending is written, and the lock is given back. Later calls answer `cancelled`.
     ///
     /// # Errors
-    /// `io` when what is pending cannot be written.
+    /// `not_durable` when what is pending cannot be written and is gone; `io` when only the end of the log cannot be marked.
     pub fn close(&self) -> Result<(), Error> {
         self.inner.close()
     }

@@ -33,9 +33,19 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         let way = self.way.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Way::Local(dispatcher, server) = way {
-            server.take();
-            let _ = dispatcher.engine().close();
+        // Who wants to know what was lost by it closes the handle first.
+        let _ = way.close();
+    }
+}
+
+impl Way {
+    fn close(&mut self) -> Result<(), Error> {
+        match self {
+            Way::Local(dispatcher, server) => {
+                server.take();
+                dispatcher.engine().close()
+            }
+            Way::Remote(_) => Ok(()),
         }
     }
 }
@@ -69,6 +79,15 @@ impl Handle {
             Way::Local(dispatcher, _) => Some(dispatcher.engine().clone()),
             Way::Remote(_) => None,
         }
+    }
+
+    /// Closes the directory, if this process holds it: others are no longer served, what is pending is written, the lock is given back.
+    ///
+    /// # Errors
+    /// Those of [`Engine::close`].
+    pub fn close(&self) -> Result<(), Error> {
+        let way = self.inner.way.lock();
+        way.unwrap_or_else(PoisonError::into_inner).close()
     }
 
     /// Who is told of what nobody asked for, while this process holds the directory.
