@@ -71,7 +71,8 @@ impl Running {
         read_task(None, NAME, &self.files()).unwrap()
     }
 
-    fn cline(&self) -> Value {
+    /// What Cline would send.
+    pub(crate) fn cline(&self) -> Value {
         let range = self.range.map(|(start, end)| Range { start, end });
         Task::read(&self.files()).now(range)
     }
@@ -287,11 +288,11 @@ fn an_edit_of_what_cannot_be_shown_otherwise_is_kept_and_doubted() {
     );
 }
 
-fn call(id: &str) -> Value {
+pub(crate) fn call(id: &str) -> Value {
     json!([{"type": "text", "text": "I look."}, {"type": "tool_use", "id": id, "name": "read_file", "input": {"path": "a"}}])
 }
 
-fn answer(id: &str, text: &str) -> Value {
+pub(crate) fn answer(id: &str, text: &str) -> Value {
     json!([
         {"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": text}], "call_id": "c"},
         {"type": "text", "text": format!("<environment_details>{text}</environment_details>")}

@@ -11,6 +11,7 @@ mod cline;
 mod family;
 mod hostile;
 mod next;
+mod otherwise;
 mod recorded;
 mod roo;
 mod sdk;

@@ -273,3 +273,36 @@ fn a_conversation_of_another_kind_can_be_written_as_a_task() {
     );
     holds(&world);
 }
+
+#[test]
+fn halves_of_pairs_and_every_other_escape_stay_as_they_were_written() {
+    let history = concat!(
+        r#"[{"role":"user","content":"half \ud83d and \uDE00, whole \uD83D\uDE00, \/ \u00e9 \u0000 \u2028","ts":1,"\udfff":"\ud800"},"#,
+        r#"{"role":"assistant","content":[{"type":"text","text":"\ud83d"},{"type":"tool_use","id":"t\ud83d","name":"read_file","input":{"path":"\udc00/\ud83d"}}]},"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t\ud83d","content":[{"type":"text","text":"\ude00\ud83d"}]},{"type":"text","text":"\ud83d"}]},"#,
+        r#"{"role":"assistant","content":"\udead"}]"#
+    );
+    let ui = r#"[{"ts":1,"type":"say","say":"text","text":"\ud83d","conversationHistoryIndex":-1},{"ts":9,"type":"say","say":"\ud83d","text":"\udfff","conversationHistoryIndex":3}]"#;
+    let edits = r#"[[1,[0,[[0,[[5,"text",["\ude00 \u00e9"],[]]]]]]],[2,[2,[[0,[[6,"text",["\ud83d"],[["\ud83d"],["\ud83d"]]]]]]]]]"#;
+    let given = memory(&[
+        ("api_conversation_history.json", history),
+        ("ui_messages.json", ui),
+        ("context_history.json", edits),
+        ("task_metadata.json", r#"{"files_in_context":["\ud83d"]}"#),
+    ]);
+    let import = read_task(None, NAME, &given).unwrap();
+    assert_eq!(import.report.damaged, []);
+    let world = World::new(&import);
+    assert_eq!(world.misfits, Vec::<String>::new());
+    // What is sent is JSON that anyone reads.
+    assert_eq!(world.sent().as_array().unwrap().len(), 4);
+    let written = files(&world);
+    for (name, bytes) in &given {
+        assert_eq!(
+            String::from_utf8_lossy(&written[name]),
+            String::from_utf8_lossy(bytes),
+            "{name}"
+        );
+    }
+    assert_eq!(written.len(), given.len());
+}
