@@ -132,6 +132,11 @@ pub(super) fn outside(dir: &Directory, path: &Path) -> Result<(), Error> {
 /// Writes an archive durably, whole or not at all.
 pub(super) fn write_archive(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     project::write_private(path, bytes)?;
+    sync_folder_of(path)
+}
+
+/// Has a name on disk: what a folder holds is on disk once the folder is.
+pub(super) fn sync_folder_of(path: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     {
         let folder = path

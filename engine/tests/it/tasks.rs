@@ -254,6 +254,44 @@ fn a_task_that_was_written_anew_is_a_fork() {
 }
 
 #[test]
+fn a_task_under_another_name_is_a_fork_too_when_it_was_written_anew() {
+    let (fixture, files) = (Fixture::new(), tempfile::tempdir().unwrap());
+    let engine = fixture.engine();
+    let folder = files.path().join("1700000000000");
+    let named = |task: &Task| {
+        task.write(&folder);
+        let ask = api::Import {
+            path: folder.to_string_lossy().into_owned(),
+            name: Some("mine".to_owned()),
+            ..Default::default()
+        };
+        states(&engine.import(&ask).unwrap()).remove(0)
+    };
+    let state = |session: &str, state: &str| (session.to_owned(), state.to_owned());
+    assert_eq!(named(&talk(4)), state("mine", "created"));
+    for (at, name) in [(2, "mine~2"), (3, "mine~3")] {
+        let mut other = talk(at);
+        other.turn(&format!("something else {at}"));
+        assert_eq!(named(&other), state(name, "forked"));
+        assert_eq!(named(&other), state(name, "same"));
+        other.turn("and on");
+        assert_eq!(named(&other), state(name, "grown"));
+    }
+    // Nothing is equal but the name: a session of its own, and a fork of that one.
+    let mut later = Task::default();
+    later.ui = vec!["null".to_owned(); 60];
+    later.turn("another task");
+    later.ui.drain(..60);
+    assert_eq!(named(&later), state("mine~4", "created"));
+    later.turn("on");
+    assert_eq!(named(&later), state("mine~4", "grown"));
+    later.ui.truncate(3);
+    later.history.truncate(2);
+    later.turn("elsewhere");
+    assert_eq!(named(&later), state("mine~5", "forked"));
+}
+
+#[test]
 fn a_task_goes_out_as_it_came_in_and_never_over_another() {
     let (fixture, files) = (Fixture::new(), tempfile::tempdir().unwrap());
     let engine = fixture.engine();
@@ -337,7 +375,7 @@ fn subtasks_name_the_task_that_started_them_in_any_order_of_import() {
     let files = tempfile::tempdir().unwrap();
     let tasks = files.path().join("tasks");
     let [(parent, above), (child, below)] = family(&tasks);
-    let sub = (json!("sub"), json!({"session": parent, "seq": 2}));
+    let sub = (json!("main"), json!({"session": parent, "seq": 2}));
     for order in [[&tasks; 2], [&below, &above], [&above, &below]] {
         let (fixture, mut seen) = (Fixture::new(), 0);
         let engine = fixture.engine();
@@ -346,7 +384,7 @@ fn subtasks_name_the_task_that_started_them_in_any_order_of_import() {
         }
         assert!(seen >= 2);
         assert_eq!(started(&engine, child), sub, "{order:?}");
-        assert_eq!(started(&engine, parent).0, "main");
+        assert_eq!(started(&engine, parent), (json!("main"), Value::Null));
         let again = states(&import(&engine, &tasks));
         assert!(
             again.len() == 2 && again.iter().all(|(_, state)| state == "same"),

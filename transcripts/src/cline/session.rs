@@ -92,7 +92,8 @@ impl Session {
         };
         let opened = Opened {
             session: Text::plain(name),
-            kind: session.kind(),
+            // A subtask has a window, rules and a person of its own, as any other task of its host: it is no sub-agent.
+            kind: SessionKind::Main,
             parent: session
                 .parent
                 .as_ref()
@@ -104,18 +105,10 @@ impl Session {
         session
     }
 
-    fn kind(&self) -> SessionKind {
-        if self.parent.is_some() {
-            SessionKind::Sub
-        } else {
-            SessionKind::Main
-        }
-    }
-
     pub(crate) fn finish(self) -> (ImportedSession, Report) {
         let session = ImportedSession {
-            kind: self.kind(),
             name: self.name,
+            kind: SessionKind::Main,
             file: None,
             parent: self.parent,
             events: self.events,

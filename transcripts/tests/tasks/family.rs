@@ -48,8 +48,8 @@ fn read(all: &Memory, task: &str) -> Import {
     import
 }
 
-/// What the opening says, which is what the session says.
-fn opened(import: &Import) -> (SessionKind, Option<(String, usize)>) {
+/// What the opening says of who started it, which is what the session says.
+fn opened(import: &Import) -> Option<(String, usize)> {
     let session = &import.sessions[0];
     let Body::Opened(Opened { kind, parent, .. }) = &session.events[0].event.body else {
         panic!("no opening");
@@ -58,8 +58,10 @@ fn opened(import: &Import) -> (SessionKind, Option<(String, usize)>) {
         .parent
         .as_ref()
         .map(|(name, event)| (Text::plain(name), Seq(*event as u64)));
-    assert_eq!((*parent == named, *kind), (true, session.kind));
-    (*kind, session.parent.clone())
+    assert_eq!((parent, *kind), (&named, session.kind));
+    // It is a task as any other to its host.
+    assert_eq!(session.kind, SessionKind::Main);
+    session.parent.clone()
 }
 
 fn problems(import: &Import) -> Vec<Problem> {
@@ -108,8 +110,8 @@ fn answer(import: &Import, n: usize) -> usize {
     said.nth(n).unwrap().0
 }
 
-fn sub(event: usize) -> (SessionKind, Option<(String, usize)>) {
-    (SessionKind::Sub, Some((PARENT.to_owned(), event)))
+fn sub(event: usize) -> Option<(String, usize)> {
+    Some((PARENT.to_owned(), event))
 }
 
 /// A parent with three calls, native ones: the first was refused, the last has no result yet.
@@ -148,7 +150,7 @@ fn a_subtask_is_linked_to_the_call_whose_result_names_it() {
         json!({"parentTaskId": PARENT, "rootTaskId": PARENT}),
     );
     let parent = read(&all, PARENT);
-    assert_eq!(opened(&parent), (SessionKind::Main, None));
+    assert_eq!(opened(&parent), None);
     let import = read(&all, CHILD);
     assert_eq!(opened(&import), sub(answer(&parent, 2)));
     assert!(!problems(&import).contains(&Problem::UnknownParent));
@@ -249,7 +251,7 @@ fn the_list_of_all_items_and_the_metadata_name_a_parent_too() {
     put(&mut all, PARENT, &native(), json!({}));
     let history = child("do that").to_string().into_bytes();
     all.insert(format!("{OTHER}/api_conversation_history.json"), history);
-    assert_eq!(opened(&read(&all, OTHER)), (SessionKind::Main, None));
+    assert_eq!(opened(&read(&all, OTHER)), None);
     let there = sub(answer(&read(&all, PARENT), 3));
     for (file, value) in [
         (
@@ -278,7 +280,7 @@ fn the_list_of_all_items_and_the_metadata_name_a_parent_too() {
         format!("{OTHER}/task_metadata.json"),
         br#"{"parentTaskId":""}"#.to_vec(),
     );
-    assert_eq!(opened(&read(&all, OTHER)), (SessionKind::Main, None));
+    assert_eq!(opened(&read(&all, OTHER)), None);
 }
 
 #[test]
@@ -312,7 +314,7 @@ fn names_that_lead_elsewhere_or_in_a_circle_are_no_parents() {
         let import = read(all, task);
         (opened(&import), problems(&import))
     };
-    let nobody = (SessionKind::Main, None);
+    let nobody = None::<(String, usize)>;
     for name in [
         "..",
         "../x",
@@ -349,7 +351,7 @@ fn names_that_lead_elsewhere_or_in_a_circle_are_no_parents() {
     }
     // A circle above is not this task's.
     put(&mut all, OTHER, &native(), json!({"parentTaskId": PARENT}));
-    assert_eq!(asked(&all, CHILD).0.0, SessionKind::Sub);
+    assert!(asked(&all, CHILD).0.is_some());
     // Names of other types are none.
     for odd in [
         json!(7),
@@ -379,7 +381,7 @@ fn a_chain_of_many_parents_ends() {
             json!({"parentTaskId": name(at + 1)}),
         );
     }
-    assert_eq!(opened(&read(&all, &name(0))).0, SessionKind::Sub);
+    assert_eq!(opened(&read(&all, &name(0))), Some((name(1), 0)));
 }
 
 /// Recorded tasks in a folder, and those beside them.

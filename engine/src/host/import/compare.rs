@@ -45,17 +45,19 @@ pub(super) fn named(mut event: Event, name: &str) -> Event {
     event
 }
 
-/// What started a session may become known later, or be forgotten by who recorded it: the session says it as it was read first.
-fn started(mut event: Event, logged: &Opened) -> Event {
+/// What a session is called, what it was for and what started it are no part of what was recorded: another name may have been given, and
+/// a parent becomes known later. The session says it as it was read first.
+fn opened(mut event: Event, logged: &Opened) -> Event {
     if let Body::Opened(opened) = &mut event.body {
+        opened.session.clone_from(&logged.session);
         opened.kind = logged.kind;
         opened.parent.clone_from(&logged.parent);
     }
     event
 }
 
-/// Compares a recording with a session. A recording whose name was taken is opened under the session's own.
-pub(super) fn compare(session: &State, name: &str, recording: &[Event]) -> Verdict {
+/// Compares a recording with a session.
+pub(super) fn compare(session: &State, recording: &[Event]) -> Verdict {
     let head = session.head().map_or(0, |head| head.0.saturating_add(1));
     let mut again = State::new();
     let mut known = Known::default();
@@ -77,10 +79,7 @@ pub(super) fn compare(session: &State, name: &str, recording: &[Event]) -> Verdi
             return Verdict::Same;
         };
         let event = match &logged.body {
-            Body::Opened(opened) if opened.session.as_str() == Some(name) => {
-                started(named(event.clone(), name), opened)
-            }
-            Body::Opened(opened) => started(event.clone(), opened),
+            Body::Opened(first) => opened(event.clone(), first),
             _ => event.clone(),
         };
         if takes(&mut again, known.shifted(event), logged) {

@@ -227,7 +227,7 @@ fn session_in(
         let slot = dir.slot(&candidate)?;
         let mut held = slot.hold();
         let verdict = match dir.whole(&mut held) {
-            Ok(live) => compare::compare(&live.core.state, &candidate, &events),
+            Ok(live) => compare::compare(&live.core.state, &events),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return begin(dir, &mut held, &candidate, events, best, heard);
             }
@@ -290,7 +290,7 @@ fn begin(
         ..api::Fork::default()
     };
     super::fork::under(dir, held, &fork)?;
-    let verdict = compare::compare(&dir.whole(held)?.core.state, name, &events);
+    let verdict = compare::compare(&dir.whole(held)?.core.state, &events);
     let Verdict::Grown(known) = verdict else {
         return Err(Error::new(
             ErrorKind::Conflict,
