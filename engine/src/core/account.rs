@@ -1,7 +1,8 @@
 //! What a status says beside the meter: whether a warning may be given, what compactions did and cost, and how far the estimate was off.
 
 use super::Core;
-use super::meter::{assumed, estimated, input, known, ratio, scaled};
+use super::meter::scaled;
+use super::told::{assumed, estimated, input, known, learnt};
 use recount_events::{Body, Boundary, CompactCommit, Maker, Profile, Range, Seq, Text, Trigger};
 use recount_projections::Totals;
 
@@ -112,11 +113,11 @@ impl Core {
 
     /// How far the estimate was off; none before the provider counted a prompt of this model.
     pub(crate) fn estimator(&self, profile: &Profile) -> Option<Estimator> {
-        let mut counts = known(&self.state)
-            .filter_map(|known| Some((known, estimated(&self.state, profile, &known)?)));
-        let (newest, words) = counts.next()?;
-        let factor = counts.find_map(|(known, _)| ratio(&self.state, profile, &known));
-        let guess = scaled(words, factor.unwrap_or_else(|| assumed(profile)));
+        let (newest, words) = known(&self.state)
+            .find_map(|known| Some((known, estimated(&self.state, profile, &known)?)))?;
+        let factor = learnt(&self.state, profile, Some(newest.seq));
+        let factor = factor.map_or_else(|| assumed(profile), |learnt| learnt.factor);
+        let guess = scaled(words, factor).saturating_add(profile.overhead_tokens);
         let off = i128::from(guess).saturating_sub(i128::from(newest.tokens));
         let error = off
             .saturating_mul(1_000)

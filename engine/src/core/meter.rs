@@ -5,31 +5,29 @@
 //! - A usage that names only its response (a recording) is anchored before that response; what was freed since is taken off.
 //! - The rest is counted tokens × factor. Factors are in thousandths.
 
+use super::told::{
+    Learnt, USAGES, assumed, input, issued_in, issued_of, known, learnt, same_model, usage_in,
+    usages,
+};
 use super::{Core, profile_of};
-use recount_events::{Body, Digest, Excess, Issued, Overflow, Profile, Seq, Text, Usage};
-use recount_projections::{Logged, Piece, Projection, Shown, State, Timeline, Totals};
+use recount_events::{Body, Digest, Profile, Seq, Text};
+use recount_projections::{Piece, Projection, Shown, State, Timeline};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The estimator's margin, in thousandths, while the factor is an assumption, which is on the safe side itself: 5 %.
 const ASSUMED: u64 = 50;
 /// With a factor that was learnt: what other kinds of text in the same prompt are off by, 15 %.
 const LEARNT: u64 = 150;
-/// Of what stands behind a measured part: it may be all of one kind, which counts up to 1.59 where the factor was learnt at 1.18: 30 %.
+/// Of what stands behind a measured part: it may be all of one kind, 30 %.
 const REST: u64 = 300;
-/// Until the first answer of a current Claude model: its tokenizer is not public, and counts 18 to 59 % more than o200k_base.
-const CLAUDE_MILLI: u64 = 1_600;
-/// How many usages are looked at, and how many responses from the end for one that a usage names.
-const USAGES: usize = 64;
+/// Over the greatest factor that was learnt, 5 %.
+const GREATEST: u64 = 50;
+/// However much that is, no more than this over the factor in force: texts count from 1.18 to 1.59, which are 35 % apart, and the 5 %.
+const APART: u64 = 400;
 /// How many usages behind an issued prompt are looked at for its own.
 const ANSWERS: usize = 4;
 /// How many pieces from the end are looked at for one that was measured: what is older says too little.
 const LOOKED_AT: usize = 4_096;
-
-/// A refusal that counts more than so many tokens for each that was counted is about another prompt: twice what the factor is bound by.
-const TIMES: u64 = 8;
-/// What a provider may count without a word of it in the prompt, in its tokens: its own instructions for tools, say.
-const UNSEEN: u64 = 10_000;
 
 /// What is known of a prompt's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,182 +38,10 @@ pub(crate) struct Meter {
     pub(crate) measured: u64,
     /// The provider counted exactly this prompt.
     pub(crate) exact: bool,
-    /// For the render: what was measured reaches up to this key of what is shown.
-    pub(crate) key: Option<(Seq, u64)>,
+    /// Tokens of the whole prompt that it will not exceed: what the window is compared with before it is sent.
+    pub(crate) most: u64,
     /// The factor that was used.
     pub(crate) factor_milli: u64,
-}
-
-impl Meter {
-    /// What was measured, as the render is to take it: with a hundredth more where something stands behind it, since a provider counts
-    /// around each new message what nobody sees.
-    pub(crate) fn bound(&self) -> Option<(Seq, u64)> {
-        let (key, tokens) = self.key?;
-        let more = if self.exact { 0 } else { tokens / 100 };
-        Some((key, tokens.saturating_add(more)))
-    }
-
-    /// The margin on what is estimated, in thousandths.
-    pub(crate) fn margin_milli(&self, profile: &Profile) -> u64 {
-        match self.key {
-            Some(_) => REST,
-            None if self.factor_milli == assumed(profile) => ASSUMED,
-            None => LEARNT,
-        }
-    }
-}
-
-/// The provider's tokens for a thousand counted ones: learnt from the newest count of the model, else by provider.
-pub(crate) fn factor(state: &State, profile: &Profile) -> u64 {
-    let known = known(state).find_map(|known| ratio(state, profile, &known));
-    known.unwrap_or_else(|| assumed(profile))
-}
-
-/// The factor before anything is known.
-pub(super) fn assumed(profile: &Profile) -> u64 {
-    match profile.provider.as_str() {
-        Some("anthropic") => CLAUDE_MILLI,
-        _ => 1_000,
-    }
-}
-
-/// What a provider counted of a prompt that was issued: by a usage, or by a refusal that tells.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    /// The event that says so.
-    pub(super) seq: Seq,
-    /// The prompt.
-    pub(super) digest: Digest,
-    /// All its tokens.
-    pub(super) tokens: u64,
-    /// Results that the prompt shows were deleted on the provider's side: its tokens are not those of what is shown.
-    pub(super) edited: bool,
-}
-
-/// What providers counted of issued prompts, the newest first.
-pub(super) fn known(state: &State) -> impl Iterator<Item = Known> + '_ {
-    let mut usages = usages(state)
-        .filter_map(|(logged, totals)| {
-            let usage = usage_in(&logged)?;
-            Some(Known {
-                seq: logged.seq,
-                digest: usage.issued?,
-                tokens: input(totals),
-                edited: usage.cache_deleted.is_some_and(|deleted| deleted > 0),
-            })
-        })
-        .peekable();
-    let mut refusals = refusals(state)
-        .filter(|(_, overflow)| is_about(state, overflow))
-        .filter_map(|(seq, overflow)| {
-            Some(Known {
-                seq,
-                digest: overflow.issued?,
-                tokens: overflow.actual?,
-                edited: false,
-            })
-        })
-        .peekable();
-    std::iter::from_fn(move || {
-        let usage = usages.peek().map(|known| known.seq);
-        let refusal = refusals.peek().map(|known| known.seq);
-        if refusal > usage {
-            refusals.next()
-        } else {
-            usages.next()
-        }
-    })
-}
-
-/// Refusals for too many tokens, the newest first.
-fn refusals(state: &State) -> impl Iterator<Item = (Seq, Overflow)> + '_ {
-    let newest = state.ledger().overflows.iter().rev().take(USAGES);
-    newest.filter_map(|(seq, logged)| match &logged.event.body {
-        Body::Overflow(overflow) if overflow.kind == Excess::Tokens => {
-            Some((*seq, overflow.clone()))
-        }
-        _ => None,
-    })
-}
-
-/// The refusal's count can be that of the prompt it is logged for: a host may hand in the words about another one.
-fn is_about(state: &State, overflow: &Overflow) -> bool {
-    let issue = overflow.issued.and_then(|digest| issued_of(state, digest));
-    let (Some(actual), Some(issued)) = (overflow.actual, issue.as_deref().and_then(issued_in))
-    else {
-        return true;
-    };
-    let profile = issued.profile.and_then(|seq| state.event(seq));
-    let profile = profile.as_deref().and_then(profile_of);
-    let overhead = profile.map_or(0, |profile| profile.overhead_tokens);
-    let most = issued.estimate.saturating_mul(TIMES);
-    actual <= most.saturating_add(UNSEEN).saturating_add(overhead)
-}
-
-/// The provider's tokens for a thousand counted ones of one prompt of the model.
-pub(super) fn ratio(state: &State, profile: &Profile, known: &Known) -> Option<u64> {
-    let estimate = estimated(state, profile, known).filter(|_| !known.edited)?;
-    // Beyond these bounds the count is not about this prompt.
-    Some((known.tokens.saturating_mul(1_000) / estimate).clamp(250, 4_000))
-}
-
-/// What was counted of a prompt of the model before it left; none where that says too little.
-pub(super) fn estimated(state: &State, profile: &Profile, known: &Known) -> Option<u64> {
-    let issue = issued_of(state, known.digest)?;
-    let issued = issued_in(&issue)?;
-    let logged = state.event(issued.profile?)?;
-    let same = same_model(&profile_of(&logged)?.model, &profile.model);
-    (same && issued.estimate >= 100 && known.tokens > 0).then_some(issued.estimate)
-}
-
-/// The same model, perhaps named with its date in one place and without in the other.
-fn same_model(one: &Text, other: &Text) -> bool {
-    match (one.bytes(), other.bytes()) {
-        (Some(one), Some(other)) => one.starts_with(other) || other.starts_with(one),
-        _ => false,
-    }
-}
-
-/// The newest `issued` event of a digest.
-pub(crate) fn issued_of(state: &State, digest: Digest) -> Option<Arc<Logged>> {
-    state.event(*state.ledger().issued.get(&digest)?)
-}
-
-/// What an `issued` event says.
-pub(crate) fn issued_in(logged: &Logged) -> Option<&Issued> {
-    match &logged.event.body {
-        Body::Issued(issued) => Some(issued),
-        _ => None,
-    }
-}
-
-fn usage_in(logged: &Logged) -> Option<&Usage> {
-    match &logged.event.body {
-        Body::Usage(usage) => Some(usage),
-        _ => None,
-    }
-}
-
-/// The newest usages first; the calls that compactions made for themselves say nothing about the session's prompt.
-fn usages(state: &State) -> impl Iterator<Item = (Arc<Logged>, &Totals)> {
-    let ledger = state.ledger();
-    let own = |seq: &Seq| !ledger.compaction_usages.contains_key(seq);
-    let newest = ledger.usages.iter().rev().filter(move |(seq, _)| own(seq));
-    newest.take(USAGES).filter_map(|(seq, totals)| {
-        let logged = state.event(*seq)?;
-        usage_in(&logged).is_some().then_some((logged, totals))
-    })
-}
-
-/// All input tokens of a request.
-pub(super) fn input(totals: &Totals) -> u64 {
-    [
-        totals.cache_read,
-        totals.cache_write_5m,
-        totals.cache_write_1h,
-    ]
-    .into_iter()
-    .fold(totals.input, u64::saturating_add)
 }
 
 /// The prompt was issued for this model, or nobody knows for which: another model's tokenizer says nothing about this one.
@@ -233,6 +59,8 @@ fn is_for(state: &State, digest: Digest, profile: &Profile) -> bool {
 struct Measured {
     pieces: usize,
     tokens: u64,
+    /// Nothing was taken off since.
+    whole: bool,
 }
 
 impl Core {
@@ -243,31 +71,52 @@ impl Core {
         profile: &Profile,
         projection: &Projection,
     ) -> Meter {
-        let factor_milli = factor(&self.state, profile);
+        let learnt = learnt(&self.state, profile, None);
+        let factor_milli = learnt.map_or_else(|| assumed(profile), |learnt| learnt.factor);
         let found = self
             .by_digest(profile, projection)
             .or_else(|| self.by_response(timeline, profile, projection, factor_milli));
-        let all = projection.pieces.len();
+        let whole = scaled(projection.tokens, factor_milli);
+        let at_most = |learnt| scaled(projection.tokens, most_milli(learnt, factor_milli, LEARNT));
+        let unmeasured = learnt.map_or_else(|| more(whole, ASSUMED), at_most);
+        let unmeasured = unmeasured.saturating_add(profile.overhead_tokens);
         let Some(measured) = found else {
-            let total =
-                scaled(projection.tokens, factor_milli).saturating_add(profile.overhead_tokens);
             return Meter {
-                total,
+                total: whole.saturating_add(profile.overhead_tokens),
+                most: unmeasured,
                 factor_milli,
                 ..Meter::default()
             };
         };
-        let before = projection
-            .pieces
-            .get(measured.pieces)
-            .map_or(projection.tokens, |piece| piece.tokens_before);
-        let rest = scaled(projection.tokens.saturating_sub(before), factor_milli);
+        let next = projection.pieces.get(measured.pieces);
+        let before = next.map_or(projection.tokens, |piece| piece.tokens_before);
+        let counted = projection.tokens.saturating_sub(before);
+        let rest_milli = learnt.map_or_else(
+            || more(factor_milli, REST),
+            |learnt| most_milli(learnt, factor_milli, REST),
+        );
+        // Around each new message a provider counts what nobody sees.
+        let unseen = if next.is_none() {
+            0
+        } else {
+            measured.tokens / 100
+        };
+        let most = measured
+            .tokens
+            .saturating_add(unseen)
+            .saturating_add(scaled(counted, rest_milli));
         Meter {
-            total: measured.tokens.saturating_add(rest),
+            total: measured
+                .tokens
+                .saturating_add(scaled(counted, factor_milli)),
             measured: measured.tokens,
-            exact: measured.pieces == all,
-            key: key_before(timeline, projection, measured.pieces)
-                .map(|key| (key, measured.tokens)),
+            exact: next.is_none(),
+            // What was freed of a measured prompt is an estimate as well.
+            most: if measured.whole {
+                most
+            } else {
+                most.max(unmeasured)
+            },
             factor_milli,
         }
     }
@@ -294,6 +143,7 @@ impl Core {
         (tokens > 0).then_some(Measured {
             pieces: index.saturating_add(1),
             tokens,
+            whole: true,
         })
     }
 
@@ -318,7 +168,8 @@ impl Core {
         factor_milli: u64,
     ) -> Option<Measured> {
         let ledger = self.state.ledger();
-        if ledger.requests.is_empty() {
+        // What was deleted on the provider's side is in no count, and comes back when its edits go.
+        if ledger.requests.is_empty() || known(&self.state).any(|known| known.edited) {
             return None;
         }
         let (first, tokens) =
@@ -359,7 +210,11 @@ impl Core {
         let pieces = (0..=last).rev().take_while(at).last()?;
         let (then, now) = self.before(first, projection, pieces)?;
         let tokens = left(tokens, then, now, factor_milli);
-        (tokens > 0).then_some(Measured { pieces, tokens })
+        (tokens > 0).then_some(Measured {
+            pieces,
+            tokens,
+            whole: now >= then,
+        })
     }
 
     /// Counted tokens that stood before a response when it was asked for, and those that do now.
@@ -400,23 +255,15 @@ fn root(projection: &Projection, index: usize) -> Option<Digest> {
     projection.pieces.get(index).map(|piece: &Piece| piece.root)
 }
 
-/// The key of what is shown up to which so many pieces reach, included.
-fn key_before(timeline: &Timeline, projection: &Projection, pieces: usize) -> Option<Seq> {
-    match projection.pieces.get(pieces) {
-        None => timeline.shown.iter().next_back().map(|(key, _)| *key),
-        Some(next) => {
-            let begins = timeline.shown.get(&next.source.seq)?;
-            // A summary is known by its commit, not by its key; a piece in the middle of a unit has no key of its own.
-            if matches!(begins, Shown::Summary(_)) {
-                return None;
-            }
-            timeline
-                .shown
-                .range(..next.source.seq)
-                .next_back()
-                .map(|(key, _)| *key)
-        }
-    }
+/// The factor that what is not measured stays below: the one in force with its margin, or a little over the greatest that was learnt.
+fn most_milli(learnt: Learnt, factor_milli: u64, margin_milli: u64) -> u64 {
+    let greatest = more(learnt.greatest, GREATEST).min(more(factor_milli, APART));
+    more(factor_milli, margin_milli).max(greatest)
+}
+
+/// Tokens with a margin in thousandths, rounded up.
+fn more(tokens: u64, margin_milli: u64) -> u64 {
+    scaled(tokens, margin_milli.saturating_add(1_000))
 }
 
 /// Counted tokens as the provider will count them.
@@ -448,33 +295,6 @@ impl Core {
 }
 
 impl Core {
-    /// The smallest window that the model's provider was seen to name in a refusal.
-    pub(crate) fn seen_window(&self, profile: &Profile) -> Option<u64> {
-        refusals(&self.state)
-            .filter_map(|(seq, overflow)| {
-                let digest = overflow.issued.or_else(|| self.issued_before(seq))?;
-                let limit = overflow.limit.filter(|limit| *limit > 0)?;
-                self.was_for(digest, profile).then_some(limit)
-            })
-            .min()
-    }
-
-    /// The newest prompt that left before a position.
-    fn issued_before(&self, seq: Seq) -> Option<Digest> {
-        let mut before = self.state.ledger().issues.range(..seq);
-        before.next_back().map(|(_, digest)| *digest)
-    }
-
-    /// A prompt left for this model, as far as the log says.
-    fn was_for(&self, digest: Digest, profile: &Profile) -> bool {
-        let model = issued_of(&self.state, digest)
-            .and_then(|issue| self.state.event(issued_in(&issue)?.profile?));
-        model
-            .as_deref()
-            .and_then(profile_of)
-            .is_some_and(|other| same_model(&other.model, &profile.model))
-    }
-
     /// Cache edits whose effect no answer has told yet, by name.
     pub(crate) fn edits_pending(&self) -> Vec<String> {
         let timeline = self.state.timeline();

@@ -17,6 +17,7 @@ mod prompt;
 mod refusal;
 mod shrink;
 mod tokenizer;
+mod told;
 mod views;
 
 pub(crate) use account::{Compaction, maker, trigger};
@@ -26,11 +27,12 @@ pub(crate) use decide::{Decision, Input};
 pub(crate) use drafts::Drafts;
 pub(crate) use foreign::{Misplaced, admit as admit_foreign};
 pub(crate) use keys::{Key, Keys, Repeat};
-pub(crate) use meter::{Meter, issued_in, issued_of, scaled};
+pub(crate) use meter::{Meter, scaled};
 pub(crate) use policy::InForce;
 pub(crate) use prompt::Measured;
 pub(crate) use refusal::refused;
 pub(crate) use tokenizer::{TOKENIZER, tokens};
+pub(crate) use told::{issued_in, issued_of};
 pub(crate) use views::Views;
 
 use recount_events::{Body, Event, Seq};

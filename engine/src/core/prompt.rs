@@ -45,9 +45,8 @@ impl Core {
         let meter = self.meter(timeline, profile, &bare);
         let counts = self.counter();
         let budget = Budget {
-            factor_milli: meter.factor_milli,
-            margin_milli: meter.margin_milli(profile),
-            measured: meter.bound(),
+            whole: Some(meter.most),
+            ..Budget::default()
         };
         let request = Request {
             timeline,

@@ -197,7 +197,7 @@ fn p6_the_estimates_error_is_shown_and_the_factor_learnt() {
     let fixture = Fixture::new();
     let session = session(&fixture, r#"{"preset":"claude-code"}"#);
     session
-        .append(&[&answers(&"some words ".repeat(300)), &says("?")])
+        .append(&[&answers(&"some words ".repeat(1_500)), &says("?")])
         .unwrap();
     let counted = session
         .project(api::Project::default())
@@ -393,7 +393,7 @@ fn t1_a_refusal_that_tells_teaches_the_factor_and_the_window() {
         r#"{"preset":"claude-code","auto":false,"reactive":false}"#,
     );
     session
-        .append(&[&answers(&"some words ".repeat(300)), &says("?")])
+        .append(&[&answers(&"some words ".repeat(1_500)), &says("?")])
         .unwrap();
     let prepared = session.prepare(api::Prepare::default()).unwrap();
     let counted = prepared.prompt.tokens.total;

@@ -9,25 +9,18 @@ use crate::render::{Excess, Outcome, Request};
 use crate::timeline::{Shown, Unit};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use recount_events::{BlockId, Seq};
+use recount_events::BlockId;
 
 /// Pieces that an impossible prompt names.
 const LARGEST: usize = 5;
 
-/// Tokens that the provider will count: what it measured, and an estimate of the rest with factor and margin; the profile's overhead
-/// where nothing was measured.
+/// Tokens that the provider will count: as the caller knows, else by factor and margin, with the profile's overhead.
 pub(crate) fn estimate(track: &Track, request: &Request<'_>) -> u64 {
-    let total = track.sums.by.total();
-    match request.budget.measured {
-        None => scaled(total, &request.budget).saturating_add(request.profile.overhead_tokens),
-        Some((up_to, tokens)) => {
-            let before = match up_to.0.checked_add(1) {
-                Some(next) => track.before(Seq(next)).by.total(),
-                None => track.entries.by.total(),
-            };
-            tokens.saturating_add(scaled(total.saturating_sub(before), &request.budget))
-        }
-    }
+    let by_factor = || {
+        scaled(track.sums.by.total(), &request.budget)
+            .saturating_add(request.profile.overhead_tokens)
+    };
+    request.budget.whole.unwrap_or_else(by_factor)
 }
 
 /// tokens × factor × (1 + margin), rounded up.

@@ -6,7 +6,7 @@
 use crate::render::{Category, LeftOut, Marks, Piece, Repair};
 use crate::{List, Timeline};
 use alloc::{string::String, sync::Arc, vec::Vec};
-use recount_events::{BlockId, Digest, Profile, Seq, Wire};
+use recount_events::{BlockId, Digest, Profile, Wire};
 
 /// Token counts: a fact of the ledger, a tokenizer's word or an estimate; the caller's business.
 pub trait Counts {
@@ -37,9 +37,8 @@ pub struct Budget {
     pub factor_milli: u64,
     /// Safety margin, × 1,000.
     pub margin_milli: u64,
-    /// What the provider measured: the key of `shown` up to which (included, header too), and the tokens. Only what stands behind it
-    /// is estimated.
-    pub measured: Option<(Seq, u64)>,
+    /// Tokens of the whole prompt, margin included, where the caller knows better than by one factor for all of it.
+    pub whole: Option<u64>,
 }
 
 impl Default for Budget {
@@ -47,7 +46,7 @@ impl Default for Budget {
         Self {
             factor_milli: 1000,
             margin_milli: 0,
-            measured: None,
+            whole: None,
         }
     }
 }

@@ -112,30 +112,23 @@ fn too_much_is_impossible_and_names_the_largest() {
 }
 
 #[test]
-fn factor_and_margin_apply_to_what_was_not_measured() {
+fn factor_and_margin_apply_where_nobody_knows_better() {
     let mut desk = Desk::with(r#"{"window":1000,"overhead_tokens":5}"#);
     desk.says("aaaa");
     desk.says("bbbb");
     let budget = Budget {
         factor_milli: 1600,
         margin_milli: 50,
-        measured: None,
+        whole: None,
     };
     let all = desk.project_as(Wire::Anthropic, false, budget);
     assert_eq!((all.tokens, all.estimate), (16, 27 + 5));
-    let budget = Budget {
-        measured: Some((Seq(1), 100)),
-        ..budget
-    };
-    assert_eq!(
-        desk.project_as(Wire::Anthropic, false, budget).estimate,
-        100 + 14
-    );
     let room = Budget {
-        measured: Some((Seq(2), 990)),
+        whole: Some(990),
         ..budget
     };
-    assert_eq!(desk.project_as(Wire::Anthropic, false, room).max_tokens, 10);
+    let known = desk.project_as(Wire::Anthropic, false, room);
+    assert_eq!((known.estimate, known.max_tokens), (990, 10));
 }
 
 #[test]

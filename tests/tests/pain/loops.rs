@@ -424,7 +424,6 @@ fn pain_42_a_huge_recent_message_does_not_fire_it_every_turn() {
 }
 
 #[test]
-#[ignore = "the factor is learnt from the newest answer alone, and of a tiny prompt the provider counts mostly what it adds"]
 fn pain_42_a_huge_message_after_a_few_short_ones_is_sent() {
     let mut live = Live::new("claude-code", 64_000, &bare());
     for turn in 0..10 {
