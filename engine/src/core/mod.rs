@@ -61,6 +61,8 @@ pub(crate) struct Core {
     )>,
     /// Counted tokens that stood before a response when it was asked for; of the one that was looked at last.
     pub(crate) before_response: std::sync::Mutex<Option<(Seq, u64)>>,
+    /// What the tier of zombies knows of what is shown.
+    pub(crate) zombies: std::sync::Mutex<recount_policies::snip::Index>,
     /// The policy's numbers, as they were read last.
     pub(crate) numbers: std::sync::Mutex<policy::Known>,
 }
@@ -123,7 +125,10 @@ impl Core {
 
     /// Takes in what was decided and logged.
     pub(crate) fn accept(&mut self, decision: Decision) {
+        let zombies = self.zombies.get_mut();
+        let zombies = zombies.unwrap_or_else(std::sync::PoisonError::into_inner);
         for (event, applied) in &decision.applied {
+            zombies.follow(event, applied, decision.state.timeline());
             self.views.follow(event, applied);
             self.drafts.follow(event);
             if is_session_inject(event) {

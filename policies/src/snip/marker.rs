@@ -5,46 +5,62 @@
 //!   over when a newer one of its slot is shown, and orphaned when the turn in which it stood is over;
 //! - *repeated*: an injection of lifetime `once` that says word for word what a later one of the same slot says.
 
+use super::index::Index;
 use super::scene::Scene;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use recount_events::{Body, Inject, Lifetime, Seq};
-use recount_projections::Shown;
+use recount_projections::{Shown, Timeline};
 
 /// Injections that are stale.
-pub(super) fn stale(scene: &Scene<'_>) -> BTreeSet<Seq> {
-    let timeline = scene.at.timeline();
-    let mut found = BTreeSet::new();
-    let mut seen: BTreeMap<String, Vec<&Inject>> = BTreeMap::new();
-    for (key, shown) in timeline.shown.iter().rev() {
-        let Shown::Inject(logged) = shown else {
-            continue;
-        };
-        let Body::Inject(inject) = &logged.event.body else {
-            continue;
-        };
-        let Some(slot) = inject
-            .slot
-            .words()
-            .filter(|_| inject.lifetime == Lifetime::Once)
-        else {
-            continue;
-        };
-        let later = seen.entry(slot.into_owned()).or_default();
-        let over = timeline.authored_last.is_some_and(|turn| *key < turn);
-        let progress = is_progress(inject) && (over || !later.is_empty());
-        if progress || later.iter().any(|later| says_the_same(later, inject)) {
-            found.insert(*key);
-        }
-        later.push(inject);
+pub(super) fn stale(scene: &Scene<'_>, index: &Index) -> BTreeSet<Seq> {
+    let turn = scene.at.timeline().authored_last;
+    let over = |key: &Seq| turn.is_some_and(|turn| *key < turn);
+    let mut found: BTreeSet<Seq> = index.repeated().collect();
+    for slot in index.progress() {
+        let last = slot.iter().next_back();
+        let stale = slot.iter().filter(|key| Some(*key) != last || over(key));
+        found.extend(stale.copied());
     }
     found.retain(|key| scene.is_old(*key));
     found
 }
 
-fn is_progress(inject: &Inject) -> bool {
-    let slot = inject.slot.words().unwrap_or_default();
+/// An injection of lifetime once, and its slot.
+pub(super) fn once(timeline: &Timeline, key: Seq) -> Option<(String, &Inject)> {
+    let Shown::Inject(logged) = timeline.shown.get(&key)? else {
+        return None;
+    };
+    let Body::Inject(inject) = &logged.event.body else {
+        return None;
+    };
+    let slot = inject
+        .slot
+        .words()
+        .filter(|_| inject.lifetime == Lifetime::Once)?;
+    Some((slot.into_owned(), inject))
+}
+
+/// Of injections of one slot, in the order of the prompt, those that a later one repeats.
+pub(super) fn repeated(timeline: &Timeline, keys: Vec<Seq>) -> Vec<Seq> {
+    let mut found = Vec::new();
+    let mut seen: Vec<&Inject> = Vec::new();
+    for key in keys.into_iter().rev() {
+        let Some((_, inject)) = once(timeline, key) else {
+            continue;
+        };
+        if seen.iter().any(|later| says_the_same(later, inject)) {
+            found.push(key);
+        } else {
+            seen.push(inject);
+        }
+    }
+    found
+}
+
+/// The slot is one of progress.
+pub(super) fn is_progress(slot: &str) -> bool {
     let rest = slot.strip_prefix("progress");
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '.']))
 }

@@ -6,13 +6,17 @@
 //! - Signed thinking that is bound to its prefix would become invalid behind a removal: what stands in front of it stays, unless the policy
 //!   allows it; then the answer says so.
 //! - What was undone stays undone.
-//! - A round looks at the calls that are shown, and reads results only where their sizes are equal.
+//! - A round looks at what is new since the last one, where it is given what that one knew; it reads results only where sizes and
+//!   arguments are equal.
 
 mod empty;
 mod exchange;
+mod index;
 mod marker;
 mod read;
 mod scene;
+
+pub use index::Index;
 
 use crate::constants::Snip as Switches;
 use crate::reading::{taken_back, tokens};
@@ -31,7 +35,7 @@ struct Rule {
     /// It is switched on.
     on: fn(&Switches) -> bool,
     /// The keys of what it would remove.
-    finds: fn(&Scene<'_>) -> BTreeSet<Seq>,
+    finds: fn(&Scene<'_>, &Index) -> BTreeSet<Seq>,
     /// Why, for the log.
     cause: &'static str,
 }
@@ -41,13 +45,13 @@ const RULES: [Rule; 4] = [
     Rule {
         name: "superseded reads",
         on: |switches| switches.superseded_reads,
-        finds: read::superseded,
+        finds: |scene, index| scene.wholly(&index.superseded()),
         cause: "superseded reads: the same part of the same unchanged file was read again later",
     },
     Rule {
         name: "duplicates",
         on: |switches| switches.duplicates,
-        finds: exchange::duplicates,
+        finds: |scene, index| scene.wholly(&index.duplicates()),
         cause: "duplicates: the same call brought the same result again later",
     },
     Rule {
@@ -67,16 +71,23 @@ const RULES: [Rule; 4] = [
 /// What this tier proposes.
 #[must_use]
 pub fn propose(at: &Situation<'_>) -> Proposal {
+    propose_with(at, &mut Index::default())
+}
+
+/// The same by one that looks only at what is new: `index` followed every event since it was used last, and nothing else used it.
+#[must_use]
+pub fn propose_with(at: &Situation<'_>, index: &mut Index) -> Proposal {
     let switches = &at.constants.snip;
     let on: Vec<&Rule> = RULES.iter().filter(|rule| (rule.on)(switches)).collect();
     if on.is_empty() || !at.auto || at.kind == SessionKind::Side {
         return Proposal::default();
     }
     let scene = Scene::of(at);
+    index.look(&scene);
     let mut taken = BTreeSet::new();
     let mut found: Vec<(&Rule, BTreeSet<Seq>)> = Vec::new();
     for rule in on {
-        let new: BTreeSet<Seq> = (rule.finds)(&scene)
+        let new: BTreeSet<Seq> = (rule.finds)(&scene, index)
             .into_iter()
             .filter(|key| taken.insert(*key))
             .collect();

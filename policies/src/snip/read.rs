@@ -1,11 +1,12 @@
 //! A file was read again and had not changed.
 
-use super::exchange::{by_size, changes};
-use super::scene::{Exchange, Scene, reads};
-use alloc::collections::{BTreeMap, BTreeSet};
+use super::exchange::changes;
+use super::index::{Told, Zombie};
+use super::scene::{Exchange, Scene};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use recount_events::{BlockId, Digest, Seq};
+use recount_events::Digest;
 
 /// Names of tools that read a file, in small letters.
 const READS: [&str; 6] = [
@@ -32,39 +33,22 @@ struct Read<'s, 'a> {
     digest: Option<Digest>,
 }
 
-/// Responses whose every call is a read that a later one makes superfluous: same file, same part, the same content (or the same digest by
-/// the host's `file_read`), and no call in between that changes the file.
-pub(super) fn superseded(scene: &Scene<'_>) -> BTreeSet<Seq> {
-    let told = reads(scene.at.timeline());
-    let mut zombies: BTreeSet<BlockId> = BTreeSet::new();
-    for group in groups(scene, &told) {
-        let mut kept: Vec<Read<'_, '_>> = Vec::new();
-        for exchange in group.into_iter().rev() {
-            let Some(read) = read(exchange, &told) else {
-                continue;
-            };
-            if kept.iter().any(|later| supersedes(scene, later, &read)) {
-                zombies.insert(exchange.call.block);
-            } else {
-                kept.push(read);
-            }
+/// Of exchanges that may be the same, in the order of the prompt: reads that a later one makes superfluous. Same file, same part, the
+/// same content (or the same digest by the host's `file_read`), and no call in between that changes the file.
+pub(super) fn superseded(scene: &Scene<'_>, same: &[Exchange<'_>], told: &Told) -> Vec<Zombie> {
+    let mut zombies = Vec::new();
+    let mut kept: Vec<Read<'_, '_>> = Vec::new();
+    for exchange in same.iter().rev() {
+        let Some(read) = read(exchange, told) else {
+            continue;
+        };
+        if kept.iter().any(|later| supersedes(scene, later, &read)) {
+            zombies.push((exchange.key, exchange.call.block));
+        } else {
+            kept.push(read);
         }
     }
-    scene.wholly(&zombies)
-}
-
-type Told = BTreeMap<BlockId, (String, Option<Digest>)>;
-
-/// Exchanges that may be reads of the same: their results have the same size, or the host said that they show the same.
-fn groups<'s, 'a>(scene: &'s Scene<'a>, told: &Told) -> Vec<Vec<&'s Exchange<'a>>> {
-    let mut same: BTreeMap<(&str, Digest), Vec<&Exchange<'_>>> = BTreeMap::new();
-    for exchange in scene.exchanges.iter().filter(|exchange| exchange.whole) {
-        if let Some((path, Some(digest))) = told.get(&exchange.answer.block) {
-            same.entry((path, *digest)).or_default().push(exchange);
-        }
-    }
-    let told = same.into_values().filter(|same| same.len() > 1);
-    told.chain(by_size(scene)).collect()
+    zombies
 }
 
 fn read<'s, 'a>(exchange: &'s Exchange<'a>, told: &Told) -> Option<Read<'s, 'a>> {
@@ -88,7 +72,7 @@ fn supersedes(scene: &Scene<'_>, later: &Read<'_, '_>, read: &Read<'_, '_>) -> b
     let same = later.path == read.path
         && later.arguments == read.arguments
         && (digest || later.exchange.brought_the_same(read.exchange));
-    let mut between = scene.between(read.exchange, later.exchange).iter();
+    let mut between = scene.between(read.exchange, later.exchange);
     same && !between
         .any(|other| changes(&other.tool()) && other.path().as_deref() == Some(read.path.as_str()))
 }

@@ -1,11 +1,12 @@
 //! What the heuristics look at, gathered once a round.
 
+use super::index::{Spot, Told, Zombie};
+use crate::Situation;
 use crate::reading::{self, arguments, brought, path};
-use crate::{Situation, micro};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-use recount_events::{BlockId, BlockKind, Body, Digest, Message, Seq};
+use recount_events::{BlockId, BlockKind, Body, Message, Seq};
 use recount_projections::{Answer, Call, Shown, Timeline, Unit};
 
 /// Responses at the end that nothing is removed from.
@@ -18,20 +19,16 @@ const ANNOUNCEMENT: usize = 200;
 pub(super) struct Exchange<'a> {
     /// Its response.
     pub(super) key: Seq,
-    /// Its place among the calls that are shown.
-    pub(super) place: usize,
+    /// Its place among the response's calls.
+    pub(super) place: u32,
     pub(super) unit: &'a Unit,
     pub(super) call: &'a Call,
     pub(super) answer: &'a Answer,
-    /// The result is shown as it was brought.
-    pub(super) whole: bool,
 }
 
 /// The session as heuristics see it.
 pub(super) struct Scene<'a> {
     pub(super) at: &'a Situation<'a>,
-    /// Calls with results, in the order of the prompt.
-    pub(super) exchanges: Vec<Exchange<'a>>,
     /// Nothing from here on is removed; `None`: nothing at all.
     border: Option<Seq>,
 }
@@ -39,35 +36,29 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn of(at: &'a Situation<'a>) -> Self {
         let timeline = at.timeline();
-        let named = micro::named(timeline);
-        let mut exchanges = Vec::new();
-        for (key, unit) in reading::units(timeline) {
-            for call in unit.calls.iter().rev() {
-                let Some(answer) = reading::closing(call) else {
-                    continue;
-                };
-                let whole =
-                    !timeline.replaced.contains_key(&answer.block) && !named.contains(&call.block);
-                exchanges.push(Exchange {
-                    key,
-                    place: 0,
-                    unit,
-                    call,
-                    answer,
-                    whole,
-                });
-            }
-        }
-        exchanges.reverse();
-        (0..)
-            .zip(&mut exchanges)
-            .for_each(|(place, exchange)| exchange.place = place);
         let newest = reading::units(timeline).nth(NEWEST.saturating_sub(1));
         let border = newest.map(|(key, _)| open_loop(timeline).map_or(key, |open| key.min(open)));
-        Self {
-            at,
-            exchanges,
-            border,
+        Self { at, border }
+    }
+
+    /// The call at a place, with its closing result.
+    pub(super) fn exchange(&self, (key, place): Spot) -> Option<Exchange<'a>> {
+        let unit = self.unit(key)?;
+        let call = unit.calls.get(usize::try_from(place).ok()?)?;
+        let answer = reading::closing(call)?;
+        Some(Exchange {
+            key,
+            place,
+            unit,
+            call,
+            answer,
+        })
+    }
+
+    fn unit(&self, key: Seq) -> Option<&'a Unit> {
+        match self.at.timeline().shown.get(&key)? {
+            Shown::Unit(unit) => Some(unit),
+            _ => None,
         }
     }
 
@@ -77,27 +68,41 @@ impl<'a> Scene<'a> {
     }
 
     /// A response that may go, if all its calls may.
-    pub(super) fn is_removable(&self, key: Seq, unit: &Unit) -> bool {
-        self.is_old(key) && says_little(unit) && is_closed(self.at.timeline(), key, unit)
+    pub(super) fn is_removable(&self, key: Seq) -> bool {
+        let unit = self.unit(key).filter(|_| self.is_old(key));
+        unit.is_some_and(|unit| says_little(unit) && is_closed(self.at.timeline(), key, unit))
     }
 
     /// Calls of exchanges between two others.
-    pub(super) fn between(&self, one: &Exchange<'_>, other: &Exchange<'_>) -> &[Exchange<'a>] {
-        let first = one.place.saturating_add(1);
-        self.exchanges.get(first..other.place).unwrap_or_default()
+    pub(super) fn between(
+        &self,
+        one: &Exchange<'_>,
+        other: &Exchange<'_>,
+    ) -> impl Iterator<Item = Exchange<'a>> {
+        let (first, last) = ((one.key, one.place), (other.key, other.place));
+        let units = self.at.timeline().shown.range(first.0..=last.0);
+        let places = units.flat_map(|(key, shown)| {
+            let calls = match shown {
+                Shown::Unit(unit) => unit.calls.len(),
+                _ => 0,
+            };
+            (0..u32::try_from(calls).unwrap_or(u32::MAX)).map(|place| (*key, place))
+        });
+        places
+            .filter(move |place| first < *place && *place < last)
+            .filter_map(|place| self.exchange(place))
     }
 
     /// The responses of which every call is among these, and that may go.
-    pub(super) fn wholly(&self, zombies: &BTreeSet<BlockId>) -> BTreeSet<Seq> {
-        let exchanges = self.exchanges.iter();
-        exchanges
-            .filter(|exchange| zombies.contains(&exchange.call.block))
-            .filter(|exchange| {
-                let mut calls = exchange.unit.calls.iter();
-                calls.all(|call| zombies.contains(&call.block))
-                    && self.is_removable(exchange.key, exchange.unit)
-            })
-            .map(|exchange| exchange.key)
+    pub(super) fn wholly(&self, zombies: &BTreeSet<Zombie>) -> BTreeSet<Seq> {
+        let keys: BTreeSet<Seq> = zombies.iter().map(|(key, _)| *key).collect();
+        let all = |key: &Seq| {
+            let calls = self.unit(*key).map(|unit| unit.calls.iter());
+            let mut calls = calls.into_iter().flatten();
+            calls.all(|call| zombies.contains(&(*key, call.block)))
+        };
+        let keys = keys.into_iter();
+        keys.filter(|key| all(key) && self.is_removable(*key))
             .collect()
     }
 
@@ -234,23 +239,23 @@ impl Exchange<'_> {
             _ => false,
         }
     }
+}
 
-    /// Bytes of the result as it stands in the log: equal results have equal sizes, where they came in the same way.
-    pub(super) fn size(&self) -> u64 {
-        match &self.answer.logged.event.body {
-            Body::ToolResult(result) => result
-                .content
-                .blocks
-                .iter()
-                .map(|block| block.raw.len)
-                .sum(),
-            _ => brought(self.answer).map_or(0, |brought| brought.file.len() as u64),
-        }
+/// Bytes of a result as it stands in the log: equal results have equal sizes, where they came in the same way.
+pub(super) fn size(answer: &Answer) -> u64 {
+    match &answer.logged.event.body {
+        Body::ToolResult(result) => result
+            .content
+            .blocks
+            .iter()
+            .map(|block| block.raw.len)
+            .sum(),
+        _ => brought(answer).map_or(0, |brought| brought.file.len() as u64),
     }
 }
 
 /// What `file_read` events say about results: file and digest.
-pub(super) fn reads(timeline: &Timeline) -> BTreeMap<BlockId, (String, Option<Digest>)> {
+pub(super) fn reads(timeline: &Timeline) -> Told {
     let reads = timeline.files.values();
     reads
         .filter_map(|logged| match &logged.event.body {

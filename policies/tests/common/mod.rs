@@ -14,7 +14,7 @@
 )]
 
 use recount_events::{Body, Event, Millis, Profile, Seq, SessionKind, escape};
-use recount_policies::{Constants, Fill, Proposal, Propose, Situation, Thresholds, Words};
+use recount_policies::{Constants, Fill, Proposal, Propose, Situation, Thresholds, Words, snip};
 use recount_projections::render::ByBytes;
 use recount_projections::{Budget, Projection, Request, State, project, replay};
 use std::collections::BTreeMap;
@@ -50,6 +50,8 @@ pub struct Host {
     pub spills: bool,
     /// What was spilled, by name.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// What the tier of zombies knows; it hears of every event.
+    pub zombies: snip::Index,
 }
 
 impl Host {
@@ -114,8 +116,11 @@ impl Host {
             .state
             .admit(event.clone())
             .unwrap_or_else(|misfit| panic!("{misfit}: {event:?}"));
-        self.log.push(admitted.event().clone());
-        self.state.apply(admitted).seq.0
+        let event = admitted.event().clone();
+        self.log.push(event.clone());
+        let applied = self.state.apply(admitted);
+        self.zombies.follow(&event, &applied, self.state.timeline());
+        applied.seq.0
     }
 
     /// Appends an event of the engine.
@@ -273,6 +278,7 @@ impl Host {
         Self {
             state: replay(events.iter().cloned().map(Ok)),
             log: events,
+            zombies: snip::Index::default(),
             ..self.clone()
         }
     }
@@ -284,6 +290,7 @@ impl Host {
         Self {
             state: self.state.fork(Seq(at)).unwrap(),
             log: self.log.iter().take(kept).cloned().collect(),
+            zombies: snip::Index::default(),
             ..self.clone()
         }
     }

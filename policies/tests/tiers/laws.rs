@@ -2,6 +2,8 @@
 //! prompt larger; a log that was folded again decides the same.
 
 use crate::common::Host;
+use crate::plain;
+use crate::snip::hides;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use recount_events::{BlockId, Body, Role, Seq};
@@ -506,6 +508,80 @@ fn s2_b4_m6_laws_of_the_first_three_tiers() {
         "micro: replace the last answer was",
         "micro: cache_edit ",
         "micro: cache_reset ",
+    ] {
+        assert!(census.contains_key(what), "never seen: {what}");
+    }
+}
+
+/// Whether the tier proposes something, and whether it was asked right after an event of a kind.
+fn told(census: &mut BTreeMap<String, u64>, talk: &Talk, proposal: &Proposal) {
+    let last = talk
+        .host
+        .log
+        .last()
+        .map_or("nothing", |event| event.body.name());
+    let what = if proposal.is_empty() {
+        "nothing"
+    } else {
+        "some"
+    };
+    for name in [format!("{what} after {last}"), what.to_owned()] {
+        *census.entry(name).or_default() += 1;
+    }
+}
+
+#[test]
+fn s1_what_was_looked_at_before_is_decided_as_if_all_were_looked_at_again() {
+    let census: RefCell<BTreeMap<String, u64>> = RefCell::default();
+    let mut runner = TestRunner::new(Config {
+        cases: 192,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    // Asked after each step, or only now and then.
+    let steps = (
+        any::<bool>(),
+        1_usize..6,
+        prop::collection::vec(step(), 1..60),
+    );
+    let ran = runner.run(&steps, |(spills, every, steps)| {
+        let mut talk = Talk::new(spills);
+        for (number, step) in steps.iter().enumerate() {
+            talk.take(step);
+            if matches!(step, Step::Round) {
+                talk.round()?;
+            }
+            if number % every > 0 {
+                continue;
+            }
+            let view = talk.host.view();
+            let proposal = snip::propose_with(&view.at(), &mut talk.host.zombies);
+            prop_assert_eq!(&proposal, &snip::propose(&view.at()));
+            let hidden: BTreeSet<u64> = hides(&proposal).into_iter().collect();
+            prop_assert_eq!(hidden, plain::hides(&talk.host));
+            told(&mut census.borrow_mut(), &talk, &proposal);
+        }
+        Ok(())
+    });
+    if let Err(failure) = ran {
+        panic!("{failure}");
+    }
+    let census = census.into_inner();
+    for (what, times) in &census {
+        println!("{times:>6}  {what}");
+    }
+    for what in [
+        "some",
+        "nothing",
+        "some after message",
+        "some after file_read",
+        "some after tool_result",
+        "some after undo",
+        "some after rollback",
+        "nothing after rollback",
+        "nothing after cache_edit",
+        "nothing after snip",
+        "nothing after undo",
     ] {
         assert!(census.contains_key(what), "never seen: {what}");
     }

@@ -13,4 +13,5 @@ mod cuts;
 mod hostile;
 mod laws;
 mod micro;
+mod plain;
 mod snip;

@@ -30,7 +30,7 @@ pub use line::{Kills, Line, Refused};
 pub use provider::{Provider, Reply, Traits};
 pub use recording::{Happening, Recording, Step, log, prose, read, relive};
 pub use refusal::{Refusal, Why, word};
-pub use report::HEAD;
+pub use report::{HEAD, Summary};
 pub use run::{Outcome, run, run_killed};
 pub use setup::Setup;
 pub use summary::{Fault, Written};

@@ -1,7 +1,7 @@
 //! Sessions relived: no refusal that could have been prevented, no loop, every request valid, nothing changed without a cause.
 
 use crate::sessions::{all, long, named};
-use recount_tests::simulation::{HEAD, Outcome, Recording, Setup, run};
+use recount_tests::simulation::{HEAD, Outcome, Recording, Setup, Summary, run};
 use recount_tests::validator::Wire;
 
 const PRESETS: [&str; 2] = ["claude-code", "five-layer"];
@@ -73,17 +73,14 @@ fn stretches_of_sessions_are_relived() {
 
 #[test]
 fn every_long_session_is_relived_under_each_preset_in_each_window() {
-    if !long() {
+    let Some(part) = long() else {
         eprintln!("left out: RECOUNT_SIMULATION=long relives every long session");
         return;
-    }
-    let only = std::env::var("RECOUNT_SESSIONS").unwrap_or_default();
+    };
     let mut failures = Vec::new();
+    let mut summary = Summary::default();
     println!("{HEAD}");
-    for recording in all() {
-        if !recording.name.contains(&only) {
-            continue;
-        }
+    for recording in all(part) {
         for preset in PRESETS {
             for window in WINDOWS {
                 for wire in [Wire::Anthropic, Wire::Chat] {
@@ -91,10 +88,13 @@ fn every_long_session_is_relived_under_each_preset_in_each_window() {
                         continue;
                     }
                     let setup = Setup::new(preset, window, wire, &recording.name);
-                    relive(&recording, &setup, &mut failures);
+                    if let Some(outcome) = relive(&recording, &setup, &mut failures) {
+                        summary.add(&outcome);
+                    }
                 }
             }
         }
     }
+    println!("{summary}");
     check(&failures);
 }

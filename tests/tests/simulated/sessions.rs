@@ -4,9 +4,20 @@ use recount_tests::recordings;
 use recount_tests::simulation::{Recording, read};
 use std::path::PathBuf;
 
-/// Every session is asked for.
-pub(crate) fn long() -> bool {
-    std::env::var("RECOUNT_SIMULATION").is_ok_and(|run| run == "long")
+/// Which sessions `RECOUNT_SIMULATION` asks for: `long` all, `long:2/4` the second of four parts; else none.
+pub(crate) fn long() -> Option<(usize, usize)> {
+    let asked = std::env::var("RECOUNT_SIMULATION").ok()?;
+    let rest = asked.strip_prefix("long")?;
+    let Some(part) = rest.strip_prefix(':') else {
+        return rest.is_empty().then_some((0, 1));
+    };
+    let (part, parts) = part.split_once('/').unwrap();
+    let (part, parts): (usize, usize) = (part.parse().unwrap(), parts.parse().unwrap());
+    assert!(
+        (1..=parts).contains(&part),
+        "{asked}: there is no such part"
+    );
+    Some((part - 1, parts))
 }
 
 /// Recordings of at least so many bytes that can be relived, smallest first.
@@ -34,13 +45,18 @@ fn below(folder: &std::path::Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// All long sessions.
-pub(crate) fn all() -> Vec<Recording> {
+/// All long sessions of a part; `RECOUNT_SESSIONS` leaves those whose name holds it.
+pub(crate) fn all((part, parts): (usize, usize)) -> Vec<Recording> {
+    let only = std::env::var("RECOUNT_SESSIONS").unwrap_or_default();
     let read = files(200_000)
-        .iter()
-        .filter_map(|path| read(path))
-        .collect::<Vec<_>>();
-    read.into_iter().filter(|one| one.answers() >= 10).collect()
+        .into_iter()
+        .filter_map(|path| read(&path))
+        .filter(|one| one.answers() >= 10);
+    let places = read.enumerate().filter(|(place, _)| place % parts == part);
+    places
+        .map(|(_, one)| one)
+        .filter(|one| one.name.contains(&only))
+        .collect()
 }
 
 /// One whose file's name begins so.

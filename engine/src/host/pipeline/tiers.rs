@@ -92,7 +92,7 @@ impl Ran {
         (tier, propose): (Tier, Propose),
     ) -> Result<(), Error> {
         let proposal = with_files(dir, held, |held, files| {
-            self.proposed(dir, held, now, files, propose)
+            self.proposed(dir, held, now, files, (tier, propose))
         })?;
         self.take(dir, held, ask, now, (tier, proposal))
     }
@@ -103,7 +103,7 @@ impl Ran {
         held: &mut Held<'_>,
         now: Millis,
         files: bool,
-        propose: Propose,
+        (tier, propose): (Tier, Propose),
     ) -> Result<Proposal, Error> {
         let (asked, measured) = &self.prompt;
         let stream = held.slot.stream;
@@ -112,7 +112,15 @@ impl Ran {
         if !files {
             ground = ground.without_files();
         }
-        Ok(propose(&ground.situation(core, asked, measured)))
+        let at = ground.situation(core, asked, measured);
+        Ok(match tier {
+            Tier::Snip => {
+                let index = core.zombies.lock();
+                let mut index = index.unwrap_or_else(std::sync::PoisonError::into_inner);
+                snip::propose_with(&at, &mut index)
+            }
+            _ => propose(&at),
+        })
     }
 
     /// Logs what was proposed and renders again.
