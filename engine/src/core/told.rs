@@ -60,7 +60,7 @@ pub(super) fn learnt(state: &State, profile: &Profile, before: Option<Seq>) -> O
 
 /// What a prompt of too few counted tokens teaches: of what lies outside of what is usual only the part that its size makes up.
 fn weighed(ratio: u64, assumed: u64, counted: u64, enough: u64) -> u64 {
-    let part = |off: u64| off.saturating_mul(counted) / enough;
+    let part = |off: u64| off.saturating_mul(counted.min(enough)) / enough;
     let most = assumed.max(MOST_MILLI);
     if ratio > most {
         most.saturating_add(part(ratio.saturating_sub(most)))

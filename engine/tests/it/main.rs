@@ -29,6 +29,7 @@ mod states;
 mod status;
 mod tasks;
 mod tiers;
+mod told;
 mod travel;
 mod upkeep;
 mod verify;

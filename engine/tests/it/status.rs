@@ -25,13 +25,13 @@ pub(crate) fn session(fixture: &Fixture, policy: &str) -> Session {
 }
 
 /// The prompt leaves, and the provider counts so many tokens of it.
-fn measured(session: &Session, request: &str, tokens: u64) -> String {
+pub(crate) fn measured(session: &Session, request: &str, tokens: u64) -> String {
     let prepared = session.prepare(api::Prepare::default()).unwrap();
     counts(session, request, &prepared.prompt.digest, tokens);
     prepared.prompt.digest
 }
 
-fn counts(session: &Session, request: &str, digest: &str, tokens: u64) {
+pub(crate) fn counts(session: &Session, request: &str, digest: &str, tokens: u64) {
     session
         .append(&[&format!(
             r#"{{"type":"usage","request":"{request}","issued":"{digest}","input":{tokens},"output":7}}"#
