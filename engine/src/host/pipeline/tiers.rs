@@ -117,7 +117,7 @@ impl Ran {
             Tier::Snip => {
                 let index = core.zombies.lock();
                 let mut index = index.unwrap_or_else(std::sync::PoisonError::into_inner);
-                snip::propose_with(&at, &mut index)
+                recount_policies::snip::propose_with(&at, &mut index)
             }
             _ => propose(&at),
         })
