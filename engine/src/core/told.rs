@@ -50,7 +50,7 @@ pub(super) fn learnt(state: &State, profile: &Profile, before: Option<Seq>) -> O
         })
         .collect();
     let newest = told.iter().find(|(counted, _)| *counted >= enough);
-    let (_, factor) = newest.or_else(|| told.iter().max_by_key(|(counted, _)| *counted))?;
+    let (_, factor) = newest.or_else(|| told.iter().rev().max_by_key(|(counted, _)| *counted))?;
     let greatest = told.iter().map(|(_, factor)| *factor).max()?;
     Some(Learnt {
         factor: *factor,

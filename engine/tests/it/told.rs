@@ -16,19 +16,19 @@ fn long(fixture: &Fixture) -> Session {
     session
 }
 
-/// A prompt leaves and is refused; its counted tokens.
-fn refused(session: &Session, words: impl Fn(u64) -> String) -> u64 {
+/// A prompt leaves and is refused; its counted tokens, and its digest.
+fn refused(session: &Session, words: impl Fn(u64) -> String) -> (u64, String) {
     let prepared = session.prepare(api::Prepare::default()).unwrap();
     let counted = prepared.prompt.tokens.total;
     let error = serde_json::json!({"status": 400, "body": words(counted)}).to_string();
     session
         .overflowed(api::Overflowed {
             error: Some(RawValue::from_string(error).unwrap()),
-            issued: Some(prepared.prompt.digest),
+            issued: Some(prepared.prompt.digest.clone()),
             ..Default::default()
         })
         .unwrap();
-    counted
+    (counted, prepared.prompt.digest)
 }
 
 /// "prompt is too long", in numbers.
@@ -63,13 +63,12 @@ fn t1_a_refusal_of_another_prompt_does_not_shrink_the_window() {
 fn t1_a_larger_prompt_that_is_accepted_disproves_a_smaller_window() {
     let fixture = Fixture::new();
     let session = long(&fixture);
-    let counted = refused(&session, |counted| over(counted * 2, counted));
+    let (counted, prompt) = refused(&session, |counted| over(counted * 2, counted));
     assert_eq!(effective(&session), counted - counted / 2);
     // As large as the window that was named: that proves nothing.
-    measured(&session, "r1", counted);
+    counts(&session, "r1", &prompt, counted);
     assert_eq!(effective(&session), counted - counted / 2);
-    goes_on(&session);
-    measured(&session, "r2", counted + 1);
+    counts(&session, "r2", &prompt, counted + 1);
     assert_eq!(effective(&session), 90_000);
 }
 
