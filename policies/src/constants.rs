@@ -3,6 +3,7 @@
 //! Sources: `cline`: Cline 4.0.12 (`docs/cline.md`); `claude-code`: public analyses of version 2.1.x; `five-layer`: the public description of a five-layer agent server. Tokens
 //! are the provider's unless said; sizes of results are UTF-16 code units, as their original counts them.
 
+use crate::bounds;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -261,20 +262,51 @@ impl Constants {
         }
     }
 
-    /// The numbers of a preset with a policy's own in their place.
+    /// The numbers of a preset with a policy's own in their place. Numbers that are not given follow those that are.
+    ///
+    /// # Errors
+    /// What in `params` is not known, not of its kind, or without sense, in words.
+    pub fn resolve(preset: Preset, params: Option<&str>) -> Result<Self, String> {
+        let Some(params) = params else {
+            return Ok(Self::of(preset));
+        };
+        let (mut constants, given) = Self::merged(preset, params)?;
+        bounds::follow(&mut constants, |name| {
+            let mut at = &given;
+            name.split('.').all(|part| match at.get(part) {
+                Some(inside) => {
+                    at = inside;
+                    true
+                }
+                None => false,
+            })
+        });
+        bounds::check(&constants)?;
+        Ok(constants)
+    }
+
+    /// The numbers of a policy that stands in a log: one without sense is taken at the nearest bound. With what was taken otherwise.
     ///
     /// # Errors
     /// What in `params` is not known or not of its kind, in words.
-    pub fn resolve(preset: Preset, params: Option<&str>) -> Result<Self, String> {
-        let own = Self::of(preset);
-        let Some(params) = params else {
-            return Ok(own);
+    pub fn recorded(preset: Preset, params: Option<&str>) -> Result<(Self, Vec<String>), String> {
+        let mut constants = match params {
+            Some(params) => Self::merged(preset, params)?.0,
+            None => Self::of(preset),
         };
+        let told = bounds::clamp(&mut constants);
+        Ok((constants, told))
+    }
+
+    /// The numbers of a preset with others over them, and those.
+    fn merged(preset: Preset, params: &str) -> Result<(Self, serde_json::Value), String> {
+        let own = Self::of(preset);
         let mut value = serde_json::to_value(&own).map_err(|cause| cause.to_string())?;
         let given: serde_json::Value =
             serde_json::from_str(params).map_err(|cause| cause.to_string())?;
-        merge(&mut value, given);
-        serde_json::from_value(value).map_err(|cause| cause.to_string())
+        merge(&mut value, given.clone());
+        let constants = serde_json::from_value(value).map_err(|cause| cause.to_string())?;
+        Ok((constants, given))
     }
 
     /// The object that a `policy` event holds.

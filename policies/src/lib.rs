@@ -9,6 +9,7 @@
 extern crate alloc;
 
 pub mod assembly;
+mod bounds;
 pub mod budget;
 pub mod cache;
 pub mod cline;

@@ -43,6 +43,17 @@ impl Core {
         }
     }
 
+    /// Numbers of the policy in force at the head that make no sense, with what they are taken for; and its position.
+    pub(crate) fn senseless(&self) -> Option<(Seq, Vec<String>)> {
+        let logged = self.state.timeline().header.policy.as_deref()?;
+        let Body::Policy(policy) = &logged.event.body else {
+            return None;
+        };
+        let params = policy.params.as_ref().and_then(Text::as_str);
+        let (_, told) = Constants::recorded(policy.preset, params).ok()?;
+        (!told.is_empty()).then_some((logged.seq, told))
+    }
+
     /// What the policy in force at the head does.
     pub(crate) fn ways(&self) -> Ways {
         Ways::of(self.policy(self.state.timeline()).policy.preset)
@@ -105,10 +116,13 @@ fn none() -> InForce {
     }
 }
 
-/// The numbers of a policy; those of its preset where its own cannot be read.
+/// The numbers of a policy; those of its preset where its own cannot be read, the nearest ones that make sense where its own make none.
 fn constants_of(policy: &Policy) -> Constants {
     let params = policy.params.as_ref().and_then(Text::as_str);
-    Constants::resolve(policy.preset, params).unwrap_or_else(|_| Constants::of(policy.preset))
+    match Constants::recorded(policy.preset, params) {
+        Ok((constants, _)) => constants,
+        Err(_) => Constants::of(policy.preset),
+    }
 }
 
 /// An object with one more member.

@@ -46,6 +46,7 @@ impl Core {
         let counts = self.counter();
         let budget = Budget {
             whole: Some(meter.most),
+            window: self.seen_window(profile),
             ..Budget::default()
         };
         let request = Request {

@@ -5,6 +5,7 @@
 
 mod dispatch;
 mod envelope;
+mod halves;
 mod table;
 
 pub use dispatch::{Dispatcher, MAX_LINE};

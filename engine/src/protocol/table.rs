@@ -1,5 +1,6 @@
 //! The flat table: a method's name, and the function that answers it.
 
+use super::halves;
 use crate::{Engine, Error, api};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -103,7 +104,8 @@ fn run<P: DeserializeOwned, R: Serialize>(
     ask: &str,
     answer: impl FnOnce(P) -> Result<R, Error>,
 ) -> Result<Box<RawValue>, Error> {
-    let ask = serde_json::from_str(ask)
+    let whole = halves::mended(ask);
+    let ask = serde_json::from_str(&whole)
         .map_err(|cause| Error::invalid(format!("parameters do not fit: {cause}")))?;
     write(&answer(ask)?)
 }

@@ -154,3 +154,129 @@ fn the_session_of_a_line_is_found() {
     );
     assert_eq!(session_of("nonsense"), None);
 }
+
+/// The parameters that the protocol's table gives a method, whatever they hold.
+fn parameters() -> Vec<(String, Vec<String>)> {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/protocol.md");
+    let table = std::fs::read_to_string(table).unwrap();
+    let mut all = Vec::new();
+    for line in table.lines().filter(|line| line.starts_with("| `v1.")) {
+        let cells: Vec<&str> = line.split('|').collect();
+        let names = cells[2].split('`').skip(1).step_by(2);
+        let names: Vec<String> = names
+            .map(|name| name.trim_end_matches('?').to_owned())
+            .collect();
+        let methods = cells[1].split('`').skip(1).step_by(2);
+        for method in methods.filter(|method| METHODS.contains(method)) {
+            all.push((method.to_owned(), names.clone()));
+        }
+    }
+    all
+}
+
+/// A host of JavaScript may cut a text in the middle of a character: no parameter of any method is refused for that.
+#[test]
+fn half_a_character_in_any_text_is_no_reason_to_refuse() {
+    let fixture = Fixture::new();
+    let dispatcher = fixture.dispatcher();
+    ask(
+        &dispatcher,
+        "v1.session.open",
+        json!({"session": "s", "create": true, "profile": "gpt-5"}),
+    );
+    // A file that is written is written there.
+    let folder = fixture.path().display();
+    let file = format!(r#""{folder}/cut \ud83d""#);
+    let mut asked = 0;
+    for (method, names) in parameters() {
+        for name in names.iter().filter(|name| {
+            name.chars()
+                .all(|one| one.is_ascii_lowercase() || one == '_')
+        }) {
+            for value in [
+                r#""cut \ud83d""#,
+                r#"{"checkpoint":"\ude00"}"#,
+                r#"["\ud83d\ud83d"]"#,
+            ] {
+                let session = if name == "session" {
+                    ""
+                } else {
+                    r#""session":"s","#
+                };
+                let value = if matches!(name.as_str(), "path" | "archive" | "spill_root") {
+                    file.as_str()
+                } else {
+                    value
+                };
+                let line = format!(
+                    r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{session}"{name}":{value}}}}}"#
+                );
+                let answer = dispatcher.call(&line).unwrap();
+                assert!(
+                    !answer.contains("hex escape") && !answer.contains("surrogate"),
+                    "{line} {answer}"
+                );
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 200, "{asked}");
+}
+
+#[test]
+fn half_a_character_is_read_as_a_mark_in_words_and_kept_in_events() {
+    let fixture = Fixture::new();
+    let dispatcher = fixture.dispatcher();
+    let call = |method: &str, params: &str| -> Value {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"v1.session.{method}","params":{{"session":"s",{params}}}}}"#
+        );
+        let answer: Value = serde_json::from_str(&dispatcher.call(&line).unwrap()).unwrap();
+        assert!(answer["error"].is_null(), "{line} {answer}");
+        answer["result"].clone()
+    };
+    call("open", r#""create":true,"profile":"gpt-5""#);
+    let long = "word ".repeat(300);
+    for turn in 0..3 {
+        call(
+            "append",
+            &format!(
+                r#""key":"k{turn}\ud83d","events":[{{"type":"message","role":"user","content":"half \ud83d {long}"}},{{"type":"message","role":"assistant","content":"{long}"}}]"#
+            ),
+        );
+    }
+    call(
+        "append",
+        r#""events":[{"type":"message","role":"user","content":"go on"}]"#,
+    );
+    call(
+        "instruct",
+        r#""path":"a\ud83d.md","content":"rule \ud83d","scope":"nested""#,
+    );
+    call("checkpoint", r#""label":"here \ud83d""#);
+    let gone = call("compact", r#""custom_instruction":"short \ud83d""#);
+    call(
+        "abandon",
+        &format!(
+            r#""compaction":{},"reason":"why \ud83d""#,
+            gone["compaction"]
+        ),
+    );
+    let plan = call("compact", r#""custom_instruction":"short \ud83d""#);
+    let done = call(
+        "summarised",
+        &format!(
+            r#""compaction":{},"text":"<summary>cut \ud83d</summary>""#,
+            plan["compaction"]
+        ),
+    );
+    assert_eq!(done["outcome"], "committed", "{done}");
+    call("rollback", r#""to":{"checkpoint":"here \ud83d"}"#);
+    let log = dispatcher
+        .call(r#"{"jsonrpc":"2.0","id":1,"method":"v1.session.log","params":{"session":"s"}}"#)
+        .unwrap();
+    assert!(log.contains(r"half \ud83d"), "an event keeps it");
+    for words in ["rule", "here", "why", "cut", "short"] {
+        assert!(log.contains(&format!("{words} \u{fffd}")), "{words}: {log}");
+    }
+}

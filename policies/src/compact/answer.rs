@@ -4,6 +4,7 @@
 use super::instruction::asks_for_tags;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
+use alloc::vec::Vec;
 use recount_events::CompactPlan;
 
 /// Why an answer is not taken.
@@ -28,7 +29,7 @@ pub fn answer(plan: &CompactPlan, text: &str, stop: Option<&str>) -> Result<Stri
         between_tags(text)?
     } else {
         let text = without(text, "<analysis>", "</analysis>");
-        inside(&text).map_or_else(|| text.trim().to_owned(), str::to_owned)
+        inside(&text).unwrap_or_else(|| text.trim().to_owned())
     };
     if summary.is_empty() {
         return Err(fault("the answer is empty", true));
@@ -69,14 +70,34 @@ fn between_tags(text: &str) -> Result<String, Fault> {
     }
     let text = without(text, "<analysis>", "</analysis>");
     let missing = fault("the answer has no <summary>", true);
-    inside(&text).map(str::to_owned).ok_or(missing)
+    inside(&text).ok_or(missing)
 }
 
-/// What stands between the summary's tags: from the first opening one to the last closing one.
-fn inside(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("<summary>")?;
-    let (summary, _) = rest.rsplit_once("</summary>")?;
-    Some(summary.trim())
+const OPEN: &str = "<summary>";
+const CLOSE: &str = "</summary>";
+
+/// What stands between the summary's tags; where a model wrote several pairs, what stands in each, without what stands between them. A
+/// summary may speak of the tags: a pair ends at the last closing tag before the next opening one, and an opening tag before any
+/// closing one begins no pair of its own.
+fn inside(text: &str) -> Option<String> {
+    let mut found: Vec<&str> = Vec::new();
+    let mut rest = text.split_once(OPEN)?.1;
+    loop {
+        let closing = rest.find(CLOSE)?;
+        let next = rest.get(closing..).and_then(|behind| behind.find(OPEN));
+        let next = next.map(|next| closing.saturating_add(next));
+        let part = rest.get(..next.unwrap_or(rest.len())).unwrap_or(rest);
+        let end = part.rfind(CLOSE)?;
+        found.push(part.get(..end)?.trim());
+        // What is opened behind the last closing tag is no pair.
+        let more = next.and_then(|next| rest.get(next.saturating_add(OPEN.len())..));
+        match more.filter(|more| more.contains(CLOSE)) {
+            Some(more) => rest = more,
+            None => break,
+        }
+    }
+    found.retain(|part| !part.is_empty());
+    Some(found.join("\n\n"))
 }
 
 /// The text without what stands between two tags; without an end, nothing is taken out but the tag.
@@ -85,7 +106,7 @@ fn without(text: &str, open: &str, close: &str) -> String {
         return text.to_owned();
     };
     // A scratchpad may speak of the tags themselves: it ends at the last closing one before the summary.
-    let summary = rest.find("<summary>").unwrap_or(rest.len());
+    let summary = rest.find(OPEN).unwrap_or(rest.len());
     let closing = rest.get(..summary).and_then(|part| part.rfind(close));
     let after = closing.or_else(|| rest.find(close)).map_or(rest, |end| {
         rest.get(end.saturating_add(close.len())..).unwrap_or("")

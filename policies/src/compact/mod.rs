@@ -197,7 +197,8 @@ fn text_at(at: &Situation<'_>, (first, last): (Seq, Seq), level: u8) -> String {
         .filter(|atom| first <= atom.first && atom.last <= last);
     let hidden = atoms::sum(inside.map(|atom| atom.tokens));
     let most = limits::counted(at, limits::limits(at, level).summary).max(LEAST_SUMMARY);
-    rule::text(at, first, last, most.min(hidden / 2))
+    let least = rule::least(at, first, last);
+    rule::text(at, first, last, most.min(hidden / 2).max(least))
 }
 
 /// Of a hundred tokens that messages have under the trigger, a model is asked for a summary of at most so many.

@@ -1,8 +1,9 @@
 //! The summary that is made without a model: what the log says, in fixed order, within so many tokens.
 //!
 //! - Deterministic: equal logs give equal words.
-//! - In order of worth: the person's words (newest first, as far as they fit), the earlier summary, what is to be done, the last words of
-//!   the model, the files, the calls.
+//! - In order of worth: a short earlier summary word for word, the person's words (newest first, as far as they fit), the earlier summary
+//!   where it is long, what is to be done, the last words of the model, the files, the calls.
+//! - What is cut ends with an ellipsis, and no heading says that it is whole.
 
 use super::atoms::{is_authored, words_of};
 use super::{shorten, tools};
@@ -17,6 +18,12 @@ use recount_projections::{Said, Shown, Summary, SummaryKind, Unit};
 
 /// The heading of what earlier summaries say.
 const SO_FAR: &str = "Summary so far:";
+/// The heading of what the person said.
+const PERSON: &str = "The person's messages:";
+/// Counted tokens of an earlier summary that is short: it says little more than a few lines, and costs little to keep.
+const SHORT: u64 = 64;
+/// Of a hundred tokens, those that a longer earlier summary may have.
+const EARLIER: u64 = 35;
 
 /// Its first line.
 const TITLE: &str =
@@ -48,8 +55,16 @@ pub(crate) fn text(at: &Situation<'_>, first: Seq, last: Seq, tokens: u64) -> St
         parts: Vec::new(),
     };
     page.add(0, TITLE, tokens);
+    let earlier = page.has(&found.summaries);
+    let share = tokens.saturating_mul(EARLIER) / 100;
+    let short = earlier <= share.max(SHORT);
+    if short {
+        page.list(1, SO_FAR, &found.summaries, earlier);
+    }
     page.person(&found.person, tokens.saturating_mul(45) / 100);
-    page.list(1, SO_FAR, &found.summaries, tokens.saturating_mul(35) / 100);
+    if !short {
+        page.list(1, SO_FAR, &found.summaries, share);
+    }
     page.list(5, "To do:", &todo(at), tokens / 5);
     let last_words: Vec<String> = found.last_words.into_iter().collect();
     page.list(6, "Last words of the assistant:", &last_words, tokens / 4);
@@ -60,6 +75,23 @@ pub(crate) fn text(at: &Situation<'_>, first: Seq, last: Seq, tokens: u64) -> St
     }
     page.list(4, "Calls (newest last):", &calls, tokens / 2);
     page.written()
+}
+
+/// Counted tokens that the text has at the least for a short earlier summary to stay in it, word for word; 0: there is none.
+pub(crate) fn least(at: &Situation<'_>, first: Seq, last: Seq) -> u64 {
+    let found = gather(at, first, last);
+    let page = Page {
+        at,
+        left: 0,
+        parts: Vec::new(),
+    };
+    match page.has(&found.summaries) {
+        0 => 0,
+        earlier if earlier > SHORT => 0,
+        earlier => earlier
+            .saturating_add(at.words.tokens(TITLE))
+            .saturating_add(2),
+    }
 }
 
 /// Parts with their places, and the tokens that are left.
@@ -82,22 +114,23 @@ impl Page<'_> {
     }
 
     fn list(&mut self, place: u8, title: &str, lines: &[String], most: u64) {
-        if lines.is_empty() {
-            return;
+        if !lines.is_empty() {
+            self.add(place, &listed(title, lines), most);
         }
-        let mut text = title.to_string();
-        for line in lines {
-            text.push('\n');
-            text.push_str(line);
+    }
+
+    /// Counted tokens of earlier summaries with their heading.
+    fn has(&self, summaries: &[String]) -> u64 {
+        if summaries.is_empty() {
+            return 0;
         }
-        self.add(place, &text, most);
+        self.at.words.tokens(&listed(SO_FAR, summaries))
     }
 
     /// What the person said: the newest first, each whole as long as it fits, in the order in which it was said.
     fn person(&mut self, said: &[String], most: u64) {
         let most = most.min(self.left);
-        let title = "The person's messages, verbatim:";
-        let mut left = most.saturating_sub(self.at.words.tokens(title).saturating_add(8));
+        let mut left = most.saturating_sub(self.at.words.tokens(PERSON).saturating_add(8));
         let mut lines: Vec<String> = Vec::new();
         for words in said.iter().rev() {
             let line = format!("- {words}");
@@ -112,7 +145,7 @@ impl Page<'_> {
             lines.push(format!("({missing} before these)"));
         }
         lines.reverse();
-        self.list(2, title, &lines, most);
+        self.list(2, PERSON, &lines, most);
     }
 
     fn written(mut self) -> String {
@@ -124,6 +157,16 @@ impl Page<'_> {
             texts.join("\n")
         }
     }
+}
+
+/// Lines under a title.
+fn listed(title: &str, lines: &[String]) -> String {
+    let mut text = title.to_string();
+    for line in lines {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
 }
 
 fn gather(at: &Situation<'_>, first: Seq, last: Seq) -> Found {

@@ -3,7 +3,9 @@
 mod clear;
 mod level;
 mod parse;
+mod token_wordings;
 mod wordings;
 
 pub use level::{LEVELS, level, reached, wanted};
 pub use parse::{Said, Verdict, parse};
+pub use wordings::wordings;

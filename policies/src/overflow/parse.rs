@@ -3,7 +3,7 @@
 //! - Total and bounded: a refusal may hold anything. So many bytes are read, so many values, so many levels.
 //! - Walks through nested errors, causes and bodies, and through JSON in strings.
 
-use super::wordings::{CODES, NEVER, OTHER_STATUSES, WORDINGS};
+use super::wordings::{CODES, NEVER, OTHER_STATUSES, wordings};
 use crate::compact::shorten::head;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -69,10 +69,24 @@ pub struct Said<'a> {
 pub struct Verdict {
     /// Too much of what; none when it is about something else.
     pub excess: Option<Excess>,
-    /// How much it was; with the answer's tokens where those were counted in.
+    /// How much it was; of tokens the prompt's alone, without what was asked for the answer.
     pub actual: Option<u64>,
-    /// How much is allowed.
+    /// How much is allowed; where an answer's tokens are told too, for both together.
     pub limit: Option<u64>,
+    /// Tokens that were asked for the answer, where they are told.
+    pub answer: Option<u64>,
+    /// Tokens of prompt and answer together, where they are told.
+    pub total: Option<u64>,
+    /// The prompt has at least so many: whoever refused did not count on.
+    pub at_least: bool,
+}
+
+impl Verdict {
+    /// The answer was counted in: with a shorter one, the same prompt may fit.
+    #[must_use]
+    pub const fn counts_the_answer(&self) -> bool {
+        self.answer.is_some() || self.total.is_some()
+    }
 }
 
 /// Reads a refusal.
@@ -157,9 +171,9 @@ impl Heard {
         {
             return Verdict::default();
         }
-        let worded = WORDINGS.iter().find_map(|(wording, excess, _)| {
+        let worded = wordings().find_map(|(wording, excess, _)| {
             let numbers = self.messages.iter().find_map(|text| found(text, wording))?;
-            Some((*excess, numbers))
+            Some((excess, numbers))
         });
         let coded = self.codes.iter().find_map(|code| {
             let known = CODES.iter().find(|(known, ..)| code.contains(known));
@@ -176,20 +190,20 @@ impl Heard {
     }
 }
 
-const fn only(excess: Excess) -> Verdict {
-    Verdict {
-        excess: Some(excess),
-        actual: None,
-        limit: None,
-    }
+fn only(excess: Excess) -> Verdict {
+    Numbers::default().verdict(excess)
 }
 
-/// The JSON object or list in a text, with the words before it.
+/// The JSON object or list of more than numbers in a text, with the words before it.
 fn json_in(text: &str) -> Option<(&str, Value)> {
     let start = text.find(['{', '['])?;
     let end = text.rfind(['}', ']'])?.checked_add(1)?;
-    let value = serde_json::from_str(text.get(start..end)?).ok()?;
-    Some((text.get(..start)?, value))
+    let value: Value = serde_json::from_str(text.get(start..end)?).ok()?;
+    let has_words = match &value {
+        Value::Array(list) => list.iter().any(|one| !one.is_number()),
+        _ => true,
+    };
+    has_words.then_some((text.get(..start)?, value))
 }
 
 /// Lower case, without quotes and brackets, single spaces.
@@ -218,21 +232,48 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|part| part == word)
 }
 
-/// Numbers of a wording.
+/// Numbers of a wording, by their marks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Numbers {
     actual: Option<u64>,
-    more: Option<u64>,
+    least: Option<u64>,
+    answer: Option<u64>,
+    total: Option<u64>,
+    over: Option<u64>,
     limit: Option<u64>,
 }
 
 impl Numbers {
+    /// With one more.
+    fn and(mut self, mark: &str, value: u64) -> Self {
+        match mark {
+            "{a}" => {
+                self.actual = Some(
+                    self.actual
+                        .map_or(value, |so_far| so_far.saturating_add(value)),
+                );
+            }
+            "{m}" => self.least = Some(value),
+            "{o}" => self.answer = Some(value),
+            "{t}" => self.total = Some(value),
+            "{e}" => self.over = Some(value),
+            _ => self.limit = Some(value),
+        }
+        self
+    }
+
     fn verdict(self, excess: Excess) -> Verdict {
-        let more = self.more.unwrap_or(0);
+        let rest = self.total.zip(self.answer);
+        let rest = rest.map(|(total, answer)| total.saturating_sub(answer));
+        let over = self.over.zip(self.limit);
+        let over = over.map(|(over, limit)| over.saturating_add(limit));
         Verdict {
             excess: Some(excess),
-            actual: self.actual.map(|actual| actual.saturating_add(more)),
+            actual: self.actual.or(self.least).or(rest).or(over),
             limit: self.limit,
+            answer: self.answer,
+            total: self.total,
+            at_least: self.actual.is_none() && self.least.is_some(),
         }
     }
 }
@@ -246,7 +287,7 @@ fn found(text: &str, wording: &str) -> Option<Numbers> {
     let mut from = 0;
     while let Some(at) = text.get(from..)?.find(literal) {
         let start = from.checked_add(at)?;
-        if let Some(numbers) = matched(text.get(start..)?, wording) {
+        if let Some(numbers) = matched(text.get(start..)?, wording, Numbers::default()) {
             return Some(numbers);
         }
         from = start.checked_add(literal.len())?;
@@ -260,10 +301,9 @@ fn split(wording: &str) -> (&str, &str) {
     wording.split_at(end)
 }
 
-/// The text begins with the wording.
-fn matched(text: &str, wording: &str) -> Option<Numbers> {
-    let (mut text, mut wording) = (text, wording);
-    let mut numbers = Numbers::default();
+/// The text begins with the wording; its numbers with those so far.
+fn matched(text: &str, wording: &str, so_far: Numbers) -> Option<Numbers> {
+    let (mut text, mut wording, mut numbers) = (text, wording, so_far);
     loop {
         let (literal, rest) = split(wording);
         text = text.strip_prefix(literal)?;
@@ -274,11 +314,7 @@ fn matched(text: &str, wording: &str) -> Option<Numbers> {
             return between(text, rest.get(1..)?.trim_start(), numbers);
         }
         let (value, after) = number(text)?;
-        match rest.get(..3)? {
-            "{a}" => numbers.actual = Some(value),
-            "{b}" => numbers.more = Some(value),
-            _ => numbers.limit = Some(value),
-        }
+        numbers = numbers.and(rest.get(..3)?, value);
         (text, wording) = (after, rest.get(3..)?);
     }
 }
@@ -286,24 +322,20 @@ fn matched(text: &str, wording: &str) -> Option<Numbers> {
 /// The rest of a wording, after anything.
 fn between(text: &str, wording: &str, so_far: Numbers) -> Option<Numbers> {
     let near = head(text, MOST_BETWEEN);
-    for (at, _) in near.char_indices() {
-        let rest = text.get(at..)?;
+    near.char_indices().find_map(|(at, _)| {
         // A number is not begun in its middle.
-        let inside = text
-            .get(..at)
-            .is_some_and(|before| before.ends_with(|letter: char| letter.is_ascii_digit()));
+        let inside = text.get(..at).is_some_and(ends_in_a_number);
         if wording.starts_with('{') && inside {
-            continue;
+            return None;
         }
-        if let Some(found) = matched(rest, wording) {
-            return Some(Numbers {
-                actual: found.actual.or(so_far.actual),
-                more: found.more.or(so_far.more),
-                limit: found.limit.or(so_far.limit),
-            });
-        }
-    }
-    None
+        matched(text.get(at..)?, wording, so_far)
+    })
+}
+
+/// The text ends with a digit, or with what separates thousands behind one.
+fn ends_in_a_number(text: &str) -> bool {
+    text.trim_end_matches([',', '_'])
+        .ends_with(|letter: char| letter.is_ascii_digit())
 }
 
 /// The number at the beginning of a text, thousands separated or not.

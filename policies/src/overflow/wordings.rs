@@ -1,241 +1,104 @@
 //! How providers say that a prompt is too much: one line a wording, with where it is known from.
 //!
 //! - A wording is matched anywhere in a message, in lower case, without quotes, brackets and double spaces.
-//! - `{a}` is how much it was, `{b}` what comes on top of that (the answer's tokens), `{l}` what is allowed, `~` anything between, within
-//!   a few words.
+//! - `{a}` is a part of the prompt (several add up), `{m}` what the prompt has at the least, `{o}` what was asked for the answer, `{t}` prompt
+//!   and answer together, `{e}` how much it is over, `{l}` what is allowed, `~` anything between, within a few words.
 //! - The first line that matches counts; those with numbers stand before those without.
 
-use recount_events::Excess::{self, Bytes, Images, Tokens};
+use super::token_wordings::TOKENS;
+use recount_events::Excess;
 
-/// Wording, what it is about, source.
-pub(super) const WORDINGS: &[(&str, Excess, &str)] = &[
-    // Pictures first: their refusals speak of sizes and maxima too.
+/// All wordings: the words, what they are about, where they are known from. Pictures first: their refusals speak of sizes and maxima too.
+pub fn wordings() -> impl Iterator<Item = (&'static str, Excess, &'static str)> {
+    let of = |table: &'static [(&str, &str)], excess| {
+        table
+            .iter()
+            .map(move |(words, source)| (*words, excess, *source))
+    };
+    of(IMAGES, Excess::Images)
+        .chain(of(TOKENS, Excess::Tokens))
+        .chain(of(BYTES, Excess::Bytes))
+}
+
+/// Wording and source.
+const IMAGES: &[(&str, &str)] = &[
     (
-        "too many images and documents: {a} + {b} > {l}",
-        Images,
+        "too many images and documents: {a} + {a} > {l}",
         "Anthropic, public error texts",
     ),
     (
         "too many images~: {a} > {l}",
-        Images,
         "Anthropic and compatible gateways, public error texts",
     ),
     (
         "image exceeds~maximum: {a} bytes > {l} bytes",
-        Images,
         "Anthropic, errors page: pictures over 5 MB",
     ),
     (
         "image~exceed max allowed size~: {l} pixels",
-        Images,
         "Anthropic, vision page: pixels a side",
     ),
-    (
-        "too many images",
-        Images,
-        "OpenAI and Gemini, public error texts",
-    ),
-    ("image exceeds", Images, "Anthropic, errors page"),
-    ("image is too large", Images, "public error texts"),
-    ("image dimensions exceed", Images, "Anthropic, vision page"),
-    ("media too large", Images, "public analyses of claude-code"),
-    // Tokens, with numbers.
-    (
-        "prompt is too long: {a} tokens > {l} maximum",
-        Tokens,
-        "Anthropic, github.com/anthropics/claude-code/issues/820",
-    ),
-    (
-        "prompt is too long: {a} > {l}",
-        Tokens,
-        "Anthropic, looser gateways",
-    ),
-    (
-        "input length and max_tokens exceed context limit: {a} + {b} > {l}",
-        Tokens,
-        "Anthropic before 4.5, widely quoted",
-    ),
-    (
-        "prompt token count of {a} exceeds the limit of {l}",
-        Tokens,
-        "Copilot, github.com/ericc-ch/copilot-api/issues/210",
-    ),
-    (
-        "maximum context length is {l} tokens~requested {b} output tokens and your prompt contains~{a} input tokens",
-        Tokens,
-        "vLLM, tests of cline's error classification",
-    ),
-    (
-        "maximum context length is {l} tokens~messages resulted in {a} tokens",
-        Tokens,
-        "OpenAI Chat, tests of cline's error classification",
-    ),
-    (
-        "input tokens exceed the configured limit of {l} tokens~messages resulted in {a} tokens",
-        Tokens,
-        "OpenAI, models of the GPT-5 family, public error texts",
-    ),
-    (
-        "requested tokens {a} exceed context window of {l}",
-        Tokens,
-        "llama-cpp-python, public error texts",
-    ),
-    (
-        "input {a} tokens is longer than the model~context length {l} tokens",
-        Tokens,
-        "SGLang, public error texts",
-    ),
-    (
-        "maximum context length is {l} tokens~requested~{a} tokens",
-        Tokens,
-        "OpenAI-compatible servers, public error texts",
-    ),
-    (
-        "maximum prompt length is {l} but the request contains {a} tokens",
-        Tokens,
-        "xAI, tests of public clients",
-    ),
-    (
-        "input token count {a} exceeds the maximum number of tokens allowed {l}",
-        Tokens,
-        "Gemini, tests of public clients",
-    ),
-    (
-        "prompt tokens limit exceeded: {a} > {l}",
-        Tokens,
-        "OpenRouter, status 402",
-    ),
-    (
-        "prompt contains {a} tokens~too large for model with {l} maximum context length",
-        Tokens,
-        "Mistral, public error texts",
-    ),
-    (
-        "request~{a} tokens exceeds the available context size~{l}",
-        Tokens,
-        "llama.cpp, public error texts",
-    ),
-    // Tokens, with the limit only.
-    (
-        "input token count exceeds the maximum number of tokens allowed {l}",
-        Tokens,
-        "Gemini, the form without the count",
-    ),
-    (
-        "maximum context length is {l} tokens",
-        Tokens,
-        "OpenRouter, tests of cline's error classification",
-    ),
-    (
-        "maximum prompt length is {l}",
-        Tokens,
-        "xAI, tests of public clients",
-    ),
-    (
-        "exceeded model token limit: {l}",
-        Tokens,
-        "Moonshot, public error texts",
-    ),
-    // Tokens, without numbers.
-    (
-        "prompt is too long",
-        Tokens,
-        "Anthropic, the words that its documentation promises",
-    ),
-    (
-        "input is too long for requested model",
-        Tokens,
-        "Bedrock, errors page of claude-code",
-    ),
-    (
-        "prompt_too_long",
-        Tokens,
-        "gateways, `capability_rejected: prompt_too_long`",
-    ),
-    (
-        "input exceeds the context window",
-        Tokens,
-        "OpenAI Responses, tests of codex-compatible clients",
-    ),
-    (
-        "exceed context limit",
-        Tokens,
-        "Anthropic before 4.5, shortened",
-    ),
-    (
-        "context_length_exceeded",
-        Tokens,
-        "OpenAI, the code inside other words",
-    ),
-    (
-        "model_context_window_exceeded",
-        Tokens,
-        "Anthropic 4.5, as a stop reason",
-    ),
-    (
-        "exceeds the maximum number of tokens allowed",
-        Tokens,
-        "Gemini, shortened",
-    ),
-    (
-        "exceeds the available context size",
-        Tokens,
-        "llama.cpp, public error texts",
-    ),
-    (
-        "maximum context length",
-        Tokens,
-        "OpenAI-compatible servers, shortened",
-    ),
-    (
-        "context window exceeds limit",
-        Tokens,
-        "MiniMax, public error texts",
-    ),
-    (
-        "exceeds the context window",
-        Tokens,
-        "OpenAI-compatible servers, shortened",
-    ),
-    // Bytes.
+    ("too many images", "OpenAI and Gemini, public error texts"),
+    ("image exceeds", "Anthropic, errors page"),
+    ("image is too large", "public error texts"),
+    ("image dimensions exceed", "Anthropic, vision page"),
+    ("media too large", "public analyses of claude-code"),
+];
+
+/// Wording and source.
+const BYTES: &[(&str, &str)] = &[
     (
         "request payload size exceeds the limit: {l} bytes",
-        Bytes,
         "Gemini, public error texts",
     ),
     (
+        "maximum request body size {l} exceeded, actual body size {a}",
+        "aiohttp servers, public error texts",
+    ),
+    (
+        "sent message larger than max {a} vs. {l}",
+        "gRPC in front of a model, tests of public clients",
+    ),
+    (
+        "total message size {a} exceeds limit {l}",
+        "Moonshot, tests of public clients",
+    ),
+    (
         "request exceeds the maximum size",
-        Bytes,
         "Anthropic, errors page: body over 32 MB",
     ),
     (
-        "request_too_large",
-        Bytes,
-        "Anthropic, errors page: status 413",
+        "request exceeds the maximum allowed number of bytes",
+        "Anthropic, errors page",
     ),
-    ("request entity too large", Bytes, "HTTP servers"),
-    ("payload too large", Bytes, "HTTP servers"),
-    ("content too large", Bytes, "HTTP servers"),
-    ("request body too large", Bytes, "HTTP servers"),
-    ("request too large", Bytes, "HTTP servers"),
+    ("request_too_large", "Anthropic, errors page: status 413"),
+    ("request entity too large", "HTTP servers"),
+    ("payload too large", "HTTP servers"),
+    ("content too large", "HTTP servers"),
+    ("request body too large", "HTTP servers"),
+    ("request too large", "HTTP servers"),
 ];
 
 /// Codes that mean it by themselves.
 pub(super) const CODES: &[(&str, Excess, &str)] = &[
-    ("context_length_exceeded", Tokens, "OpenAI"),
-    ("model_max_prompt_tokens_exceeded", Tokens, "Copilot"),
+    ("context_length_exceeded", Excess::Tokens, "OpenAI"),
+    (
+        "model_max_prompt_tokens_exceeded",
+        Excess::Tokens,
+        "Copilot",
+    ),
     (
         "context_window_exceeded",
-        Tokens,
+        Excess::Tokens,
         "OpenAI-compatible servers",
     ),
     (
         "model_context_window_exceeded",
-        Tokens,
+        Excess::Tokens,
         "Anthropic, as a stop reason",
     ),
-    ("prompt_too_long", Tokens, "gateways"),
-    ("request_too_large", Bytes, "Anthropic, status 413"),
+    ("prompt_too_long", Excess::Tokens, "gateways"),
+    ("request_too_large", Excess::Bytes, "Anthropic, status 413"),
 ];
 
 /// What is never about the size of one prompt, whatever else is said.

@@ -17,6 +17,49 @@ fn asked(instruction: Option<&str>) -> CompactPlan {
     }
 }
 
+/// Several pairs are one summary; what stands between them is none of it.
+#[test]
+fn a4_only_what_stands_inside_of_a_pair_enters() {
+    let plan = own();
+    for (text, summary) in [
+        (
+            "prefix <summary>a</summary> x <summary>b</summary>",
+            "a\n\nb",
+        ),
+        (
+            "<summary>a</summary><summary> b </summary>\n<summary>c</summary> end",
+            "a\n\nb\n\nc",
+        ),
+        ("<summary></summary> x <summary>b</summary>", "b"),
+        // What is opened and never closed is not begun.
+        ("<summary>a</summary> see <summary> for it", "a"),
+        // Tags that are spoken of.
+        (
+            "<summary>it reads `<summary>` and `</summary>` now</summary>",
+            "it reads `<summary>` and `</summary>` now",
+        ),
+        (
+            "<summary>outer <summary>inner</summary> rest</summary>",
+            "outer <summary>inner</summary> rest",
+        ),
+        (
+            "<summary>a `</summary>` tag</summary> x <summary>b</summary>",
+            "a `</summary>` tag\n\nb",
+        ),
+    ] {
+        let found = answer(&plan, text, Some("end_turn"));
+        assert_eq!(found.as_deref(), Ok(summary), "{text}");
+    }
+    for text in [
+        "<summary>",
+        "</summary> a <summary>",
+        "a</summary>",
+        "<summary> </summary>",
+    ] {
+        assert!(answer(&plan, text, Some("end_turn")).is_err(), "{text}");
+    }
+}
+
 fn own() -> CompactPlan {
     let mut host = super::talk::window(100_000, super::talk::SMALL);
     super::talk::turn(&mut host, 1, 200);

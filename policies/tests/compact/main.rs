@@ -16,4 +16,5 @@ mod latches;
 mod laws;
 mod plans;
 mod restored;
+mod ruled;
 mod talk;

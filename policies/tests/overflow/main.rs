@@ -11,4 +11,5 @@
 mod common;
 
 mod levels;
+mod wordings;
 mod words;

@@ -43,7 +43,7 @@ const ROWS: &[Row] = &[
         Some(400),
         "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or `max_tokens` and try again",
         Some(Tokens),
-        Some(208_059),
+        Some(188_059),
         Some(200_000),
     ),
     (None, "Prompt is too long", Some(Tokens), None, None),
@@ -79,7 +79,7 @@ const ROWS: &[Row] = &[
         Some(400),
         "This model's maximum context length is 40960 tokens. However, you requested 100 output tokens and your prompt contains at least 40861 input tokens, for a total of at least 40961 tokens.",
         Some(Tokens),
-        Some(40_961),
+        Some(40_861),
         Some(40_960),
     ),
     (
@@ -135,7 +135,7 @@ const ROWS: &[Row] = &[
         Some(400),
         "This endpoint's maximum context length is 65536 tokens. However, you requested about 70000 tokens (60000 of text input, 10000 in the output).",
         Some(Tokens),
-        Some(70_000),
+        Some(60_000),
         Some(65_536),
     ),
     (
@@ -366,6 +366,6 @@ proptest! {
         let words = format!("prompt is too long: {actual} tokens > {limit} maximum");
         let body = format!(r#"{{"{key}":{}}}"#, recount_events::escape(&words));
         let verdict = read(Some(400), None, &body);
-        prop_assert_eq!(verdict, Verdict { excess: Some(Tokens), actual: Some(actual), limit: Some(limit) });
+        prop_assert_eq!(verdict, Verdict { excess: Some(Tokens), actual: Some(actual), limit: Some(limit), ..Verdict::default() });
     }
 }

@@ -18,6 +18,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use recount_events::{Keeps, Profile, Seq, Wire};
 
+/// Tokens of an answer that are worth a call: a few paragraphs, or a call of a tool with its arguments.
+const LEAST_ANSWER: u64 = 1_024;
+
 /// What the whole prompt depends on.
 #[derive(Clone, Debug)]
 struct Head {
@@ -196,6 +199,20 @@ impl Prompt {
         }
     }
 
+    /// The answer's limit in the window that the provider was seen to have: not below what is worth a call.
+    fn within(&self, limit: u64, request: &Request<'_>, estimate: u64) -> u64 {
+        let Some(window) = request.budget.window else {
+            return limit;
+        };
+        let room = window.saturating_sub(estimate);
+        let least = LEAST_ANSWER.saturating_add(self.least().saturating_sub(1));
+        if room < least.min(limit) {
+            limit
+        } else {
+            limit.min(room)
+        }
+    }
+
     /// The fewest tokens of answer that the request can be sent with.
     fn least(&self) -> u64 {
         match self.asked {
@@ -216,7 +233,7 @@ impl Prompt {
         let off = self.turns_off(request);
         let estimate = outcome::estimate(track, request);
         let room = profile.window.saturating_sub(estimate);
-        let max_tokens = params::wanted(profile).min(room).max(1);
+        let max_tokens = self.within(params::wanted(profile).min(room).max(1), request, estimate);
         let written = params::write(
             profile,
             wire,

@@ -39,6 +39,9 @@ pub struct Budget {
     pub margin_milli: u64,
     /// Tokens of the whole prompt, margin included, where the caller knows better than by one factor for all of it.
     pub whole: Option<u64>,
+    /// What the provider was seen to allow for prompt and answer together, where that is less than the profile's window. It makes the
+    /// answer shorter, as long as a short one is worth it; what fits is judged by the profile.
+    pub window: Option<u64>,
 }
 
 impl Default for Budget {
@@ -47,6 +50,7 @@ impl Default for Budget {
             factor_milli: 1000,
             margin_milli: 0,
             whole: None,
+            window: None,
         }
     }
 }

@@ -120,6 +120,7 @@ fn factor_and_margin_apply_where_nobody_knows_better() {
         factor_milli: 1600,
         margin_milli: 50,
         whole: None,
+        window: None,
     };
     let all = desk.project_as(Wire::Anthropic, false, budget);
     assert_eq!((all.tokens, all.estimate), (16, 27 + 5));
@@ -129,6 +130,40 @@ fn factor_and_margin_apply_where_nobody_knows_better() {
     };
     let known = desk.project_as(Wire::Anthropic, false, room);
     assert_eq!((known.estimate, known.max_tokens), (990, 10));
+}
+
+/// A provider that was seen to allow less than the profile says gets a shorter answer, down to what is worth a call; what fits is still
+/// judged by the profile.
+#[test]
+fn a_window_that_was_seen_makes_the_answer_shorter() {
+    for (thinking, least) in [
+        ("", 1_024),
+        (
+            r#","params":{"thinking":{"type":"enabled","budget_tokens":1024}}"#,
+            2_048,
+        ),
+    ] {
+        let mut desk = Desk::with(&format!(
+            r#"{{"window":100000,"max_output":8000{thinking}}}"#
+        ));
+        desk.says("hello");
+        let limit = |window: u64| {
+            let budget = Budget {
+                whole: Some(20_000),
+                window: Some(window),
+                ..Budget::default()
+            };
+            let projected = desk.project_as(Wire::Anthropic, false, budget);
+            assert_eq!(projected.outcome, Outcome::Ready);
+            projected.max_tokens
+        };
+        assert_eq!(limit(90_000), 8_000);
+        assert_eq!(limit(28_000), 8_000);
+        assert_eq!(limit(27_999), 7_999);
+        assert_eq!(limit(20_000 + least), least);
+        assert_eq!(limit(20_000 + least - 1), 8_000);
+        assert_eq!(limit(1), 8_000);
+    }
 }
 
 #[test]

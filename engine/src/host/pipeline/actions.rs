@@ -13,7 +13,8 @@ use crate::host::engine::Engine;
 use crate::host::write::check_expect;
 use crate::{Error, ErrorKind, api};
 use recount_events::{
-    BlockId, Body, BreakerState, CompactAbandon, Done, Millis, Overflow, Profile, Seq, Text,
+    BlockId, Body, BreakerState, CompactAbandon, Done, Event, ImageFacts, Millis, Overflow,
+    Profile, Seq, Text,
 };
 use recount_policies::compact::breakers::{COMPACTION, FLOOR, REFILL};
 use recount_projections::render::RepairKind;
@@ -240,20 +241,31 @@ fn pictures(core: &mut Core) -> Vec<api::Action> {
 
 fn is_too_large(core: &Core, id: BlockId, profile: &Profile) -> bool {
     let logged = core.event(id.seq);
-    let found = logged
-        .as_ref()
-        .and_then(|logged| block_of(&logged.event, id));
+    let shown = logged.map(|logged| shown_in(&logged.event, id));
     let over = |limit: u64, value: u64| limit > 0 && value > limit;
-    found.is_some_and(|(format, block)| {
-        let own = block.image.into_iter();
-        own.chain(block.images(format)).any(|facts| {
-            over(profile.images_bytes, facts.bytes)
-                || over(
-                    u64::from(profile.images_pixels),
-                    u64::from(facts.width.max(facts.height)),
-                )
-        })
+    shown.into_iter().flatten().any(|facts| {
+        over(profile.images_bytes, facts.bytes)
+            || over(
+                u64::from(profile.images_pixels),
+                u64::from(facts.width.max(facts.height)),
+            )
     })
+}
+
+/// The pictures that a block shows. A result and an injection are one block, whatever they are made of.
+fn shown_in(event: &Event, id: BlockId) -> Vec<ImageFacts> {
+    let content = match &event.body {
+        Body::ToolResult(result) => &result.content,
+        Body::Inject(inject) => &inject.content,
+        _ => {
+            let block = block_of(event, id);
+            return block.map_or_else(Vec::new, |(format, block)| block.images(format));
+        }
+    };
+    let blocks = content.blocks.iter();
+    blocks
+        .flat_map(|block| block.images(content.format))
+        .collect()
 }
 
 /// What the person should know.
@@ -266,6 +278,13 @@ fn told(core: &Core) -> Vec<api::Action> {
             (breaker.seq, tell(breaker.seq, text, level))
         })
         .collect();
+    if let Some((seq, senseless)) = core.senseless() {
+        let text = format!(
+            "Numbers of the policy make no sense and are taken otherwise: {}. Append a policy that has others.",
+            senseless.join("; ")
+        );
+        all.push((seq, tell(seq, text, "warning")));
+    }
     if let Some(surfaced) = super::cascade::surfaced(core) {
         let text = refusal(&surfaced);
         all.push((surfaced.seq, tell(surfaced.seq, text, "error")));

@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub(super) struct Tried {
     /// Refusals for size.
     pub(super) refusals: u32,
+    /// The same prompt was sent again with a shorter answer.
+    pub(super) shorter: bool,
     /// Results were taken out for their bytes.
     pub(super) budget: bool,
     /// Staged spans were committed.
@@ -28,10 +30,17 @@ impl Tried {
     pub(super) fn of(core: &Core) -> Self {
         let timeline = core.state.timeline();
         let mut tried = Self::default();
+        let mut untouched = false;
         for logged in since_answer(core) {
             let body = &logged.event.body;
             if let Body::Overflow(_) = body {
                 tried.refusals = tried.refusals.saturating_add(1);
+            }
+            // What left right behind a refusal, with nothing taken out, had a shorter answer.
+            match body {
+                Body::Overflow(overflow) => untouched = overflow.kind == Excess::Tokens,
+                Body::Issued(_) => tried.shorter |= untouched,
+                _ => untouched &= !takes_out(body),
             }
             if tried.refusals == 0 {
                 continue;
@@ -66,6 +75,18 @@ impl Tried {
             _ => {}
         }
     }
+}
+
+/// A step of the cascade that takes something out, or asks for it.
+const fn takes_out(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Replace(_)
+            | Body::CollapseCommit(_)
+            | Body::CompactPlan(_)
+            | Body::CompactCommit(_)
+            | Body::Breaker(_)
+    )
 }
 
 /// The events behind the last answer of the model, oldest first.

@@ -6,7 +6,7 @@ use crate::core::{Core, Input};
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
 use crate::host::write::Terms;
-use recount_events::{Body, Event, Inject, Millis, Rendering};
+use recount_events::{Body, Event, Inject, Millis, Rendering, Seq};
 use recount_projections::Cause;
 use recount_projections::render::RENDERING;
 use recount_wal::Class;
@@ -32,7 +32,10 @@ pub(crate) fn first_things(
         let core = &live.core;
         let version = core.state.timeline().header.rendering.is_none();
         let version = version.then(|| own(Body::Rendering(Rendering { version: RENDERING })));
-        let injections = hidden_injections(core).map(|inject| own(Body::Inject(inject)));
+        let injections = hidden_injections(core).map(|(inject, mask)| Event {
+            because: Some(mask),
+            ..own(Body::Inject(inject))
+        });
         let events: Vec<Event> = version.into_iter().chain(injections).collect();
         core.handle(now, Input::Own(events), &mut dir.salts())
     })?;
@@ -50,8 +53,9 @@ pub(crate) fn first_things(
     Ok(true)
 }
 
-/// The newest injection of lifetime session of each slot on the timeline, where a mask hides it.
-fn hidden_injections(core: &Core) -> impl Iterator<Item = Inject> + '_ {
+/// The newest injection of lifetime session of each slot on the timeline, where a mask hides it, and that mask: what is shown again
+/// falls with it, since the first one stands there then.
+fn hidden_injections(core: &Core) -> impl Iterator<Item = (Inject, Seq)> + '_ {
     let mut slots: Vec<Vec<u8>> = Vec::new();
     core.session_injects.iter().rev().filter_map(move |seq| {
         let logged = core.event(*seq)?;
@@ -68,7 +72,10 @@ fn hidden_injections(core: &Core) -> impl Iterator<Item = Inject> + '_ {
             return None;
         }
         slots.push(slot.to_vec());
-        matches!(cause, Some(Cause::Mask(_))).then(|| fresh(inject))
+        match cause {
+            Some(Cause::Mask(mask)) => Some((fresh(inject), mask)),
+            _ => None,
+        }
     })
 }
 

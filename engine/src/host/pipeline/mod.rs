@@ -14,6 +14,7 @@ mod overflowed;
 mod propose;
 mod requests;
 mod said;
+mod shorter;
 mod situation;
 mod spill;
 mod standing;

@@ -13,6 +13,7 @@ use super::ground::{
 };
 use super::requests::{self, Pending};
 use super::said::Refused;
+use super::shorter::Sent;
 use super::{compact, log, with_files};
 use crate::core::{Core, Key};
 use crate::host::ask::digest;
@@ -28,6 +29,7 @@ use recount_events::{
 use recount_policies::compact::Ask;
 use recount_policies::overflow::Verdict;
 use recount_policies::{Proposal, Remedy, Situation, budget, collapse, overflow};
+use recount_projections::Outcome;
 use recount_wal::Class;
 use serde_json::value::RawValue;
 
@@ -38,6 +40,7 @@ struct Cascade<'a> {
     now: Millis,
     verdict: Verdict,
     excess: Excess,
+    sent: Sent,
     tried: Tried,
     tiers: Vec<api::TierReport>,
     /// What the prompt came to that was tried last and does not fit.
@@ -78,6 +81,7 @@ impl Engine {
             now,
             verdict,
             excess,
+            sent: Sent::default(),
             tried: Tried::default(),
             tiers: Vec::new(),
             impossible: None,
@@ -145,6 +149,10 @@ impl Cascade<'_> {
         }
         let newest = || ledger.issues.iter().next_back().map(|(_, digest)| *digest);
         let issued: Option<Digest> = named.or_else(newest);
+        self.sent = Sent::with(core, issued);
+        if self.excess == Excess::Tokens {
+            self.verdict = self.sent.alone(&self.verdict);
+        }
         let event = own(
             self.now,
             Body::Overflow(Overflow {
@@ -167,6 +175,12 @@ impl Cascade<'_> {
     ) -> Result<Option<api::OverflowAnswer>, Error> {
         self.tried = tried(self.dir, held)?;
         let core = &self.dir.live(held)?.core;
+        if let Some(Body::Overflow(said)) =
+            core.event(refusal).map(|logged| logged.event.body.clone())
+        {
+            self.sent = Sent::with(core, said.issued);
+            self.verdict.actual = said.actual;
+        }
         let issued = core.state.ledger().issues.range(refusal..).next();
         if let Some((issued, _)) = issued {
             let issued = *issued;
@@ -181,6 +195,9 @@ impl Cascade<'_> {
 
     fn run(mut self, held: &mut Held<'_>) -> Result<api::OverflowAnswer, Error> {
         self.tried = tried(self.dir, held)?;
+        if let Some(answer) = self.shorter(held)? {
+            return Ok(answer);
+        }
         let (allowed, side) = self.look(held, |_, at| {
             Ok((at.auto || at.reactive, at.kind == SessionKind::Side))
         })?;
@@ -220,6 +237,22 @@ impl Cascade<'_> {
                 self.take(held, tier.name(), &proposal)
             }
         }
+    }
+
+    /// The prompt fits, but for the answer that was asked for: the same prompt with a shorter one, which takes nothing from anybody.
+    fn shorter(&mut self, held: &mut Held<'_>) -> Result<Option<api::OverflowAnswer>, Error> {
+        if self.excess != Excess::Tokens || self.tried.shorter || !self.verdict.counts_the_answer()
+        {
+            return Ok(None);
+        }
+        let (least, sent) = (self.sent.least(), self.verdict.answer);
+        let (_, measured) = prepare::look(self.dir, held, &self.prepare())?;
+        let again = &measured.projection;
+        let fits = again.outcome == Outcome::Ready && again.max_tokens >= least;
+        if !fits || sent.is_some_and(|sent| again.max_tokens >= sent) {
+            return Ok(None);
+        }
+        self.ready(held)
     }
 
     /// Bytes and pictures: results are spilled for them first.
@@ -332,7 +365,11 @@ impl Cascade<'_> {
     /// Levels without a model, from the one that the excess asks for.
     fn levels(&mut self, held: &mut Held<'_>) -> Result<Option<api::OverflowAnswer>, Error> {
         let excess = match (self.excess, self.verdict.actual, self.verdict.limit) {
-            (Excess::Tokens, Some(actual), Some(limit)) => Some(actual.saturating_sub(limit)),
+            (Excess::Tokens, Some(actual), Some(limit)) => {
+                let answer = self.verdict.counts_the_answer();
+                let answer = if answer { self.sent.least() } else { 0 };
+                Some(actual.saturating_add(answer).saturating_sub(limit))
+            }
             _ => None,
         };
         loop {

@@ -3,7 +3,7 @@
 //! - A function of the log at the position of the plan, and of nothing else: after a restart, and whatever was said since, the same bytes.
 //! - One chunk: the session's own prompt as it was then, plus the instruction, so that the provider's cache serves it. Several, or one
 //!   whose prompt was refused for its size: each range alone, plus the instruction.
-//! - Parameters, system prompt and tools are those of the session, but no call is forced. Thinking is turned off only where a person asked for the compaction
+//! - Parameters, system prompt and tools are those of the session, but no call and no form of the answer is forced. Thinking is turned off only where a person asked for the compaction
 //!   and the policy says so: turned off, earlier thinking leaves the prompt, and the prefix is no longer the one that is cached.
 
 use crate::core::{Core, issued_in, profile_of};
@@ -242,6 +242,8 @@ fn bound(profile: &mut Profile, constants: &Compact, trigger: Trigger) {
             "max_tokens" | "max_completion_tokens" => {}
             // A summary is text: a model that has to call a tool writes none.
             "tool_choice" if forces(one.value) => {}
+            key if SHAPES.contains(&key) => {}
+            "output_config" => kept.extend(without_format(one.value)),
             "thinking" if off => kept.push(r#""thinking":{"type":"disabled"}"#.to_owned()),
             key => {
                 if key == "thinking" {
@@ -256,6 +258,26 @@ fn bound(profile: &mut Profile, constants: &Compact, trigger: Trigger) {
     profile.max_output = most.saturating_add(thinking).min(profile.max_output.max(1));
     // What fits was decided with the plan; here the window would only change the limit of the answer with every count.
     profile.window = u64::MAX;
+}
+
+/// Parameters that give the answer another form than one whole text: a schema, sound, several answers, words at which it is cut.
+const SHAPES: &[&str] = &[
+    "response_format",
+    "modalities",
+    "audio",
+    "n",
+    "prediction",
+    "stop",
+    "stop_sequences",
+];
+
+/// The output's settings but for the form that the answer would have to have; nothing where no other is left.
+fn without_format(settings: &str) -> Option<String> {
+    let kept = members(settings)?.filter(|one| one.key() != "format");
+    let kept: Vec<String> = kept
+        .map(|one| format!("{}:{}", one.token, one.value))
+        .collect();
+    (!kept.is_empty()).then(|| format!(r#""output_config":{{{}}}"#, kept.join(",")))
 }
 
 /// The choice of tools leaves the model no answer without a call. `any` and `tool` of the Anthropic dialect, `required`, a named function

@@ -164,6 +164,62 @@ fn a_picture_that_is_too_large_is_to_be_made_smaller() {
     assert_eq!(desk.head(), head, "said already");
 }
 
+/// Wherever it stands: alone, beside words, in a result, in a result inside of a message, in an injection.
+#[test]
+fn a_picture_that_is_too_large_is_named_wherever_it_stands() {
+    let profile = THINKER.replace(
+        "\"params\"",
+        "\"images\":{\"count\":100,\"bytes\":0,\"pixels\":100},\"params\"",
+    );
+    let picture = |width: u32| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": png(width, 10)}});
+    let words = |text: &str| json!({"type": "text", "text": text});
+    let call = json!({"type": "message", "role": "assistant", "response": "r", "stop": "tool_use", "content": [
+        {"type": "tool_use", "id": "t", "name": "read", "input": {}}]});
+    let result = |content: &serde_json::Value| json!({"type": "tool_result", "call": "t", "content": content});
+    let inside = |content: &serde_json::Value| {
+        let block = json!({"type": "tool_result", "tool_use_id": "t", "content": content});
+        json!({"type": "message", "role": "user", "content": [block]})
+    };
+    let said = |content: &serde_json::Value| json!({"type": "message", "role": "user", "content": content});
+    let injected =
+        |content: &serde_json::Value| json!({"type": "inject", "slot": "s", "content": content});
+    let mut named = 0;
+    for width in [100, 101] {
+        for content in [
+            json!([picture(width)]),
+            json!([words("a"), picture(width)]),
+            json!([picture(10), words("a"), picture(width), words("b")]),
+        ] {
+            for event in [
+                result(&content),
+                inside(&content),
+                said(&content),
+                injected(&content),
+            ] {
+                let desk = Desk::new(&profile, super::desk::NONE);
+                desk.says("look");
+                if event["type"] == "tool_result" || event["content"][0]["type"] == "tool_result" {
+                    desk.session.append(&[&call.to_string()]).unwrap();
+                }
+                desk.session.append(&[&event.to_string()]).unwrap();
+                let seq = desk.head();
+                let actions = desk.reopened().session.actions().unwrap();
+                let resize: Vec<_> = actions.iter().filter(|one| one.kind == "resize").collect();
+                assert_eq!(
+                    resize.len(),
+                    usize::from(width > 100),
+                    "{event} {actions:?}"
+                );
+                for one in resize {
+                    named += 1;
+                    assert_eq!(one.block.map(|(at, _)| at), Some(seq), "{event}");
+                }
+            }
+        }
+    }
+    assert_eq!(named, 12);
+}
+
 #[test]
 fn a9_what_stops_a_session_is_told_until_somebody_was_told() {
     let desk = Desk::plain();

@@ -89,6 +89,53 @@ fn a15_a_veto_after_a_refusal_for_size_lets_it_surface() {
     assert!(desk.logged("compact_plan").is_empty());
 }
 
+/// A hook that lets a model be asked, and forbids what is made without one.
+#[derive(Clone, Default)]
+struct OnlyModels {
+    asked: Arc<Mutex<Vec<(&'static str, usize)>>>,
+}
+
+impl CompactionHooks for OnlyModels {
+    fn before_compact(&self, plan: &PlanSeen) -> Veto {
+        self.asked.lock().unwrap().push((plan.trigger, plan.chunks));
+        if plan.chunks == 0 {
+            Veto::Refuse("only with a model".into())
+        } else {
+            Veto::Allow
+        }
+    }
+}
+
+/// The summary that is made in the place of one that did not come is a compaction like any other: the hook is asked before.
+#[test]
+fn a15_a_hook_is_asked_before_a_commit_without_a_model_after_a_refusal() {
+    const WORDS: &str = "prompt is too long: 24000 tokens > 20000 maximum";
+    let hook = OnlyModels::default();
+    let fixture = Fixture::new();
+    let options = Options {
+        hooks: Hooks::new(hook.clone()),
+        ..Options::default()
+    };
+    let engine = Engine::open(fixture.path(), options).unwrap();
+    let desk = Desk::on(fixture, &engine, super::desk::SMALL, NONE);
+    desk.talks(6, 300);
+    desk.prepares();
+    assert_eq!(desk.refused(WORDS).outcome, "summarise");
+    let before = digest(&desk.session);
+    let again = desk.refused(WORDS);
+    assert_eq!(
+        (again.outcome.as_str(), again.run_stop_hooks),
+        ("surface", false)
+    );
+    assert!(again.why.unwrap().contains("only with a model"));
+    assert!(desk.logged("compact_commit").is_empty());
+    assert_eq!(digest(&desk.session), before);
+    let asked = hook.asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(asked[0].1 > 0, "{asked:?}");
+    assert_eq!(asked[1], ("overflow", 0));
+}
+
 #[test]
 fn a15_what_a_hook_attaches_falls_with_the_commit() {
     let ears = Ears {

@@ -9,5 +9,7 @@ mod hooks;
 mod plans;
 mod refusals;
 mod remote;
+mod shorter;
 mod spans;
+mod through;
 mod undone;

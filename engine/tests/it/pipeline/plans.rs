@@ -264,6 +264,65 @@ fn a3_no_call_is_forced_where_text_is_asked_for() {
     }
 }
 
+/// What gives an answer another form than text of the model's own is left out of a request for a summary, whatever the session asks for.
+#[test]
+fn a3_no_form_of_the_answer_is_asked_of_a_summary() {
+    let anthropic = r#"{"provider":"anthropic","model":"claude-test","wire":"anthropic","window":200000,"max_output":32000}"#;
+    let schema = r#"{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object"}}}"#;
+    let forms = [
+        (SMALL, "response_format", schema.to_owned()),
+        (
+            SMALL,
+            "response_format",
+            r#"{"type":"json_object"}"#.to_owned(),
+        ),
+        (SMALL, "modalities", r#"["text","audio"]"#.to_owned()),
+        (SMALL, "audio", r#"{"voice":"v","format":"wav"}"#.to_owned()),
+        (SMALL, "n", "2".to_owned()),
+        (
+            SMALL,
+            "prediction",
+            r#"{"type":"content","content":"x"}"#.to_owned(),
+        ),
+        (SMALL, "stop", r#"["2."]"#.to_owned()),
+        (anthropic, "stop_sequences", r#"["2."]"#.to_owned()),
+        (
+            anthropic,
+            "output_config",
+            r#"{"format":{"type":"json_schema","schema":{}}}"#.to_owned(),
+        ),
+    ];
+    for (profile, name, value) in forms {
+        let (sent, asked) = both(profile, name, &value);
+        assert!(sent.contains(&format!("\"{name}\":")), "{sent}");
+        assert!(!asked.contains(&format!("\"{name}\":")), "{asked}");
+    }
+    // What else stands beside the form stays.
+    let (sent, asked) = both(
+        anthropic,
+        "output_config",
+        r#"{"effort":"low","format":{"type":"json_schema","schema":{}}}"#,
+    );
+    assert!(sent.contains(r#""format":{"type":"json_schema""#), "{sent}");
+    assert!(
+        asked.contains(r#""output_config":{"effort":"low"}"#),
+        "{asked}"
+    );
+}
+
+/// A prompt that was sent with a parameter, and the request for a summary behind it.
+fn both(profile: &str, name: &str, value: &str) -> (String, String) {
+    let desk = Desk::new(profile, NONE);
+    desk.talks(3, 40);
+    let params = format!(r#"{{"{name}":{value}}}"#);
+    let sent = desk.session.prepare(api::Prepare {
+        params: Some(serde_json::from_str(&params).unwrap()),
+        ..Default::default()
+    });
+    let sent = text(sent.unwrap().prompt.request.as_ref().unwrap());
+    (sent, text(&desk.plans().requests[0].request))
+}
+
 #[test]
 fn a3_the_requests_are_the_same_after_a_restart_and_whatever_was_said_since() {
     let desk = Desk::plain();

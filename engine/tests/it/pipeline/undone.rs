@@ -1,6 +1,7 @@
 //! A13, C3: the undo of a compaction, and what becomes of its plan.
 
 use super::desk::{Desk, SUMMARY};
+use recount::api;
 use serde_json::json;
 
 /// A compaction that was planned and committed; its commit.
@@ -56,4 +57,60 @@ fn a13_a_plan_whose_commit_was_undone_can_be_given_up_by_hand() {
     let give_up = || desk.session.abandon(&plan, "enough");
     give_up().unwrap();
     assert!(give_up().is_err(), "once");
+}
+
+/// An instruction that a fold hid is shown again because of that fold: whatever is undone then, it stands once.
+#[test]
+fn p3_what_is_shown_again_behind_a_fold_falls_with_it() {
+    const RULE: &str = "Count twice.";
+    let folds: [fn(&Desk) -> u64; 3] = [
+        |desk| compacted(desk).1,
+        |desk| {
+            let range =
+                json!({"type": "delete_range", "first": first_of(desk), "last": desk.head()});
+            desk.session.append(&[&range.to_string()]).unwrap();
+            desk.head()
+        },
+        |desk| {
+            let span = json!({"type": "collapse_commit", "id": "k", "first": first_of(desk), "last": desk.head(), "summary": "birds"});
+            desk.session.append(&[&span.to_string()]).unwrap();
+            desk.head()
+        },
+    ];
+    for fold in folds {
+        let desk = Desk::plain();
+        desk.session
+            .instruct(api::Instruct {
+                path: "sub/AGENTS.md".into(),
+                content: RULE.into(),
+                scope: api::InstructScope::Nested,
+                ..Default::default()
+            })
+            .unwrap();
+        for turn in 0..3 {
+            desk.turn(turn, 60);
+        }
+        let shown = |desk: &Desk| desk.body().matches(RULE).count();
+        let before = desk.body();
+        let mask = fold(&desk);
+        desk.says("and now?");
+        desk.prepares();
+        let again = desk.logged("inject").pop().unwrap();
+        assert_eq!(again["because"], mask, "{again}");
+        assert_eq!(shown(&desk), 1);
+        let undo = desk.session.undo(mask).unwrap().event;
+        assert_eq!(shown(&desk), 1, "undone");
+        assert!(desk.body().starts_with(before.split("]}]").next().unwrap()));
+        let desk = desk.reopened();
+        desk.prepares();
+        assert_eq!(shown(&desk), 1, "and prepared again");
+        desk.session.undo(undo).unwrap();
+        desk.prepares();
+        assert_eq!(shown(&desk), 1, "folded again");
+    }
+}
+
+/// The first position of the talk.
+fn first_of(desk: &Desk) -> u64 {
+    desk.logged("inject")[0]["seq"].as_u64().unwrap()
 }
