@@ -278,8 +278,10 @@ fn a_task_under_another_name_is_a_fork_too_when_it_was_written_anew() {
         assert_eq!(named(&other), state(name, "grown"));
     }
     // Nothing is equal but the name: a session of its own, and a fork of that one.
-    let mut later = Task::default();
-    later.ui = vec!["null".to_owned(); 60];
+    let mut later = Task {
+        ui: vec!["null".to_owned(); 60],
+        ..Task::default()
+    };
     later.turn("another task");
     later.ui.drain(..60);
     assert_eq!(named(&later), state("mine~4", "created"));
