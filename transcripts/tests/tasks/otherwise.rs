@@ -38,14 +38,16 @@ fn ours(running: &Running) -> World {
 
 #[test]
 fn what_every_prompt_says_otherwise() {
-    let mut task = Running::default();
-    task.history = vec![
-        json!({"role": "user", "content": "a string", "ts": 5}),
-        json!({"role": "user", "content": [{"type": "text", "text": "a block", "more": 1}]}),
-        json!({"role": "assistant", "content": [{"type": "text", "text": " \n"}, {"type": "text", "text": "an answer"}], "modelInfo": {"modelId": "m"}}),
-        json!({"role": "user", "content": [{"type": "text", "text": "  "}]}),
-        json!({"role": "assistant", "content": [{"type": "text", "text": "another"}]}),
-    ];
+    let mut task = Running {
+        history: vec![
+            json!({"role": "user", "content": "a string", "ts": 5}),
+            json!({"role": "user", "content": [{"type": "text", "text": "a block", "more": 1}]}),
+            json!({"role": "assistant", "content": [{"type": "text", "text": " \n"}, {"type": "text", "text": "an answer"}], "modelInfo": {"modelId": "m"}}),
+            json!({"role": "user", "content": [{"type": "text", "text": "  "}]}),
+            json!({"role": "assistant", "content": [{"type": "text", "text": "another"}]}),
+        ],
+        ..Running::default()
+    };
     task.see("text", "on");
     let theirs = value(&cline(&task).render());
     assert_eq!(theirs, Value::Array(task.history.clone()));
