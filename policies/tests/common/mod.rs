@@ -345,7 +345,8 @@ impl View {
             _ => SessionKind::Main,
         };
         let params = policy.params.as_ref().and_then(|text| text.as_str());
-        let constants = Constants::resolve(policy.preset, params).unwrap();
+        // As the engine reads what a log holds.
+        let (constants, _) = Constants::recorded(policy.preset, params).unwrap();
         let projection = project(&Request {
             timeline: state.timeline(),
             profile: &profile,
