@@ -263,7 +263,7 @@ impl Cascade<'_> {
         let (verdict, excess) = (self.verdict, self.excess);
         let proposal = with_files(self.dir, held, |held, files| {
             self.look(held, |_, at| {
-                let profile = tightened(at.profile, &verdict, excess);
+                let profile = tightened(at, &verdict, excess);
                 Ok(budget::propose(&Situation {
                     profile: &profile,
                     spill: at.spill.filter(|_| files),
@@ -540,17 +540,21 @@ fn wish() -> Ask<'static> {
     }
 }
 
-/// The profile with the limit that the provider named, where that is a limit of a body or of pictures.
-fn tightened(profile: &Profile, verdict: &Verdict, excess: Excess) -> Profile {
-    let mut profile = profile.clone();
-    let tighter = |own: u64, seen: u64| if own == 0 { seen } else { own.min(seen) };
-    match (excess, verdict.limit) {
-        (Excess::Bytes, Some(limit)) => profile.body_bytes = tighter(profile.body_bytes, limit),
-        (Excess::Images, Some(limit)) => {
-            let limit = tighter(u64::from(profile.images_count), limit);
+/// The profile with the limit that the provider named, where that is a limit of a body or of pictures. One that it did not name is less
+/// than what it refused.
+fn tightened(at: &Situation<'_>, verdict: &Verdict, excess: Excess) -> Profile {
+    let mut profile = at.profile.clone();
+    let tighter = |own: u64, refused: u64| {
+        let seen = verdict.limit.unwrap_or(refused.saturating_sub(1)).max(1);
+        if own == 0 { seen } else { own.min(seen) }
+    };
+    match excess {
+        Excess::Bytes => profile.body_bytes = tighter(profile.body_bytes, at.fill.bytes),
+        Excess::Images => {
+            let limit = tighter(u64::from(profile.images_count), u64::from(at.fill.images));
             profile.images_count = u32::try_from(limit).unwrap_or(u32::MAX);
         }
-        _ => {}
+        Excess::Tokens => {}
     }
     profile
 }

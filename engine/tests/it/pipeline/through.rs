@@ -1,9 +1,9 @@
-//! Rows that only show through the whole engine: what a provider folded itself, attachments.
+//! Rows that only show through the whole engine: what a provider folded itself, attachments, a body that is too large.
 
-use super::desk::{Desk, NONE, SUMMARY, THINKER};
+use super::desk::{Desk, NONE, SUMMARY, THINKER, word};
 use crate::common::digest;
 use recount::api;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What the provider folded itself stands in the prompt, is hidden by a fold of ours with its words kept, and comes back.
 #[test]
@@ -91,4 +91,49 @@ fn p2_attachments_come_with_every_prompt_and_stand_once() {
         (once(&desk, "OTHER-BIRDS"), once(&desk, "TODO-BIRDS")),
         (0, 1)
     );
+}
+
+/// A body that is too large is about bytes: the largest results go into files, before anything is summed up, whether the provider names
+/// its limit or not.
+#[test]
+fn r2_a_body_that_is_too_large_loses_its_largest_results_first() {
+    let refusals = [
+        json!({"status": 413, "body": "Request Entity Too Large"}),
+        json!({"status": 413, "body": {"type": "error", "error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}}),
+        json!("Request payload size exceeds the limit: 30000 bytes."),
+    ];
+    for refusal in refusals {
+        let desk = Desk::new(THINKER, r#"{"type":"policy","preset":"claude-code"}"#);
+        for result in ["large", "small"] {
+            let words = word(9).repeat(if result == "small" { 500 } else { 6_000 });
+            desk.says("look");
+            let call = json!({"type": "message", "role": "assistant", "response": result, "stop": "tool_use", "content": [
+                {"type": "tool_use", "id": result, "name": "Grep", "input": {"pattern": result}}]});
+            let result = json!({"type": "tool_result", "call": result, "content": words});
+            let (call, result) = (call.to_string(), result.to_string());
+            desk.session.append(&[&call, &result]).unwrap();
+        }
+        desk.prepares();
+        let before = desk.body().len();
+        assert_eq!(desk.logged("replace"), Vec::<Value>::new());
+        let ask = || api::Overflowed {
+            error: Some(serde_json::from_str(&refusal.to_string()).unwrap()),
+            ..api::Overflowed::default()
+        };
+        let answer = desk.session.overflowed(ask()).unwrap();
+        let told = (answer.refused_for.as_str(), answer.outcome.as_str());
+        assert_eq!(told, ("bytes", "retry"), "{refusal} {:?}", answer.why);
+        assert!(desk.body().len() * 10 <= before * 9, "{refusal}: {before}");
+        assert_eq!(desk.logged("replace").len(), 1, "{refusal}");
+        assert_eq!(desk.logged("compact_plan"), Vec::<Value>::new());
+        // What was taken out once is no step again: the next one follows, also after a restart.
+        let again = desk.reopened();
+        let answer = again.session.overflowed(ask()).unwrap();
+        assert!(
+            answer.tiers.iter().all(|step| step.tier != "budget"),
+            "{refusal} {:?}",
+            answer.tiers
+        );
+        assert_eq!(again.logged("replace").len(), 1, "{refusal}");
+    }
 }
