@@ -5,10 +5,11 @@
 
 use super::wordings::{CODES, NEVER, OTHER_STATUSES, wordings};
 use crate::compact::shorten::head;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use recount_events::Excess;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Bytes of a refusal that are read.
 const MOST_BYTES: usize = 64 * 1024;
@@ -139,12 +140,32 @@ impl Heard {
                 .iter()
                 .for_each(|one| self.value(one, depth.saturating_add(1))),
             Value::Object(members) => {
+                self.counts(members);
                 for (key, value) in members {
                     self.member(&key.to_ascii_lowercase(), value, depth);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// Counts in members beside the words and the type, told as one message: a wording decides what they mean.
+    fn counts(&mut self, members: &Map<String, Value>) {
+        let count = |key| members.get(key).and_then(Value::as_u64);
+        // llama.cpp: github.com/ggml-org/llama.cpp/pull/15780
+        let (Some(prompt), Some(window)) = (count("n_prompt_tokens"), count("n_ctx")) else {
+            return;
+        };
+        if self.messages.len() >= MOST_MESSAGES {
+            return;
+        }
+        let words = |key| tidy(members.get(key).and_then(Value::as_str).unwrap_or_default());
+        // Long words are shortened, the numbers never.
+        self.messages.push(format!(
+            "{} {} n_prompt_tokens: {prompt}, n_ctx: {window}",
+            words("message"),
+            words("type")
+        ));
     }
 
     fn member(&mut self, key: &str, value: &Value, depth: u8) {

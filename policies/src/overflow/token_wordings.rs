@@ -80,6 +80,10 @@ pub(super) const TOKENS: &[(&str, &str)] = &[
         "OpenRouter, tests of public clients",
     ),
     (
+        "input length {a} tokens exceeds the maximum allowed length {l} tokens",
+        "SGLang, github.com/sgl-project/sglang/issues/4048",
+    ),
+    (
         "prompt length {a} is longer than the maximum model length of {l}",
         "vLLM, github.com/thu-coai/Glyph/issues/9",
     ),
@@ -116,6 +120,10 @@ pub(super) const TOKENS: &[(&str, &str)] = &[
         "Vertex AI, github.com/google-gemini/gemini-cli/issues/19727",
     ),
     (
+        "input token count is {a} but the model only supports up to {l}",
+        "Vertex AI, public error texts",
+    ),
+    (
         "inputs tokens + max_new_tokens must be <= {l}. given: {a} inputs tokens and {o} max_new_tokens",
         "TGI, github.com/huggingface/llm-vscode/issues/94",
     ),
@@ -126,6 +134,10 @@ pub(super) const TOKENS: &[(&str, &str)] = &[
     (
         "total number of tokens prompt and prediction cannot exceed {l} - received {t}",
         "Cohere, github.com/cohere-ai/sandbox-topically/issues/4",
+    ),
+    (
+        "total number of tokens in the prompt cannot exceed {l} - received {a}",
+        "Cohere, public error texts",
     ),
     (
         "size limit exceeded by {e} tokens~limit for this model is {l} tokens",
@@ -174,6 +186,15 @@ pub(super) const TOKENS: &[(&str, &str)] = &[
     (
         "request~{a} tokens exceeds the available context size~{l}",
         "llama.cpp, public error texts",
+    ),
+    // Counts that stand in members beside the words.
+    (
+        "exceeds the available context size~n_prompt_tokens: {a}, n_ctx: {l}",
+        "llama.cpp, github.com/ggml-org/llama.cpp/pull/15780",
+    ),
+    (
+        "exceed_context_size_error~n_prompt_tokens: {a}, n_ctx: {l}",
+        "llama.cpp, the type without the words",
     ),
     // With the limit only.
     (

@@ -98,6 +98,11 @@ pub(super) const CODES: &[(&str, Excess, &str)] = &[
         "Anthropic, as a stop reason",
     ),
     ("prompt_too_long", Excess::Tokens, "gateways"),
+    (
+        "exceed_context_size_error",
+        Excess::Tokens,
+        "llama.cpp, github.com/ggml-org/llama.cpp/pull/15780",
+    ),
     ("request_too_large", Excess::Bytes, "Anthropic, status 413"),
 ];
 

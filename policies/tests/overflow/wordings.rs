@@ -359,6 +359,36 @@ const ROWS: &[Row] = &[
         None,
         Some(4_096),
     ),
+    (
+        "Unable to submit request because the input token count is 40000 but the model only supports up to 32768. Reduce the input token count and try again.",
+        Some(40_000),
+        None,
+        Some(32_768),
+    ),
+    (
+        "Input length (36000 tokens) exceeds the maximum allowed length (32762 tokens). Use a shorter input or enable --allow-auto-truncate.",
+        Some(36_000),
+        None,
+        Some(32_762),
+    ),
+    (
+        "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000. Try using a shorter prompt.",
+        Some(5_000),
+        None,
+        Some(4_081),
+    ),
+    (
+        r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":70000,"n_ctx":65536}}"#,
+        Some(70_000),
+        None,
+        Some(65_536),
+    ),
+    (
+        "Error code: 400 - {'error': {'code': 400, 'message': 'the request exceeds the available context size, try increasing it', 'type': 'exceed_context_size_error', 'n_prompt_tokens': 70000, 'n_ctx': 65536}}",
+        Some(70_000),
+        None,
+        Some(65_536),
+    ),
 ];
 
 #[test]
@@ -381,6 +411,61 @@ fn r1_public_error_texts_are_read_as_they_came() {
         (body.excess, body.actual, body.limit),
         (Some(Bytes), Some(50_000_056), Some(20_971_520))
     );
+}
+
+/// Counts beside the words are read as those in them: whatever the order, with either of the words, however long these are, and through a gateway.
+#[test]
+fn r1_counts_in_members_are_read() {
+    let filler = "so it is ".repeat(1_000);
+    let words = "the request exceeds the available context size";
+    for inner in [
+        format!(r#"{{"n_ctx":65536,"n_prompt_tokens":70000,"message":"{words}"}}"#),
+        r#"{"type":"exceed_context_size_error","n_prompt_tokens":70000,"n_ctx":65536}"#.to_owned(),
+        format!(
+            r#"{{"message":"{filler}","type":"exceed_context_size_error","n_prompt_tokens":70000,"n_ctx":65536}}"#
+        ),
+    ] {
+        for body in [
+            format!(r#"{{"error":{inner}}}"#),
+            format!(
+                r#"{{"error":{{"message":"Provider returned error","metadata":{{"raw":{}}}}}}}"#,
+                recount_events::escape(&inner)
+            ),
+        ] {
+            let verdict = read(&body);
+            assert_eq!(
+                (verdict.excess, verdict.actual, verdict.limit),
+                (Some(Tokens), Some(70_000), Some(65_536)),
+                "{body}"
+            );
+        }
+    }
+}
+
+/// Counts alone, or beside words about something else, say nothing; those that are no counts hide nothing.
+#[test]
+fn r1_members_are_counts_only_beside_words_about_size() {
+    for (message, expected) in [
+        ("model is loading", None),
+        ("exceeds the available context size", Some(Tokens)),
+    ] {
+        for counts in [
+            r#""n_prompt_tokens":-1,"n_ctx":65536"#,
+            r#""n_prompt_tokens":"70000","n_ctx":65536"#,
+            r#""n_ctx":65536"#,
+        ] {
+            let verdict = read(&format!(
+                r#"{{"error":{{"message":"{message}",{counts}}}}}"#
+            ));
+            assert_eq!(
+                (verdict.excess, verdict.actual),
+                (expected, None),
+                "{counts}"
+            );
+        }
+    }
+    let other = r#"{"error":{"message":"model is loading","n_prompt_tokens":70000,"n_ctx":65536}}"#;
+    assert_eq!(read(other).excess, None);
 }
 
 #[test]

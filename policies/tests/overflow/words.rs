@@ -291,6 +291,7 @@ fn r1_a_code_alone_is_enough() {
     for (code, excess) in [
         ("context_length_exceeded", Some(Tokens)),
         ("model_max_prompt_tokens_exceeded", Some(Tokens)),
+        ("exceed_context_size_error", Some(Tokens)),
         ("request_too_large", Some(Bytes)),
         ("rate_limit_exceeded", None),
         ("invalid_request_error", None),
