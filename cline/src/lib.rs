@@ -39,6 +39,7 @@ mod pairing;
 mod range;
 mod reads;
 mod render;
+mod replace;
 mod request;
 mod savings;
 mod task;

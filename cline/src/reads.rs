@@ -4,8 +4,9 @@ use crate::edits::{EditKind, Edits, Paths, Update};
 use crate::header::{Header, tagged};
 use crate::message::{Message, Role};
 use crate::notice::READ_AGAIN;
+use crate::replace::{Swap, swap_all};
 use crate::text::{Text, units_of};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 /// What a run replaced.
@@ -34,33 +35,33 @@ struct Found {
     /// Where each path stands in `files`.
     places: BTreeMap<Text, usize>,
     /// The paths that a message mentions.
-    mentioned: Vec<(i64, Vec<Text>)>,
+    mentioned: BTreeMap<i64, Vec<Text>>,
 }
 
 /// Replaces every file but its last occurrence, from an index of the history on.
 pub fn replace_reads(edits: &mut Edits, history: &[Message], start: i64, at: f64) -> Replaced {
     let found = scan(edits, history, start);
-    let mut replaced = Replaced::default();
-    let mut mentions: Vec<Mention> = Vec::new();
+    let mut touched = Touched::default();
+    let mut mentions = Mentions::default();
     let again = found.files.iter().filter_map(|(path, places)| {
         let (_, earlier) = places.split_last()?;
         Some(earlier.iter().map(move |place| (path, place)))
     });
     for (path, place) in again.flatten() {
         if place.kind == EditKind::MENTION {
-            Mention::of(&mut mentions, edits, history, place).replace(path, place);
-            replaced.touch(place.message);
+            mentions.of(edits, history, place).replace(path, place);
+            touched.touch(place.message);
             continue;
         }
         let update = Update::of(at, place.replacement.clone(), None);
         let edited = edits.edit(place.message, place.kind, place.block);
         edited.updates.push(update);
-        replaced.touch(place.message);
+        touched.touch(place.message);
     }
-    for mention in mentions {
+    for mention in mentions.all {
         mention.write(edits, &found, at);
     }
-    replaced
+    touched.replaced
 }
 
 /// A file that a text holds between tags.
@@ -91,11 +92,40 @@ impl Replaced {
     pub fn any(&self) -> bool {
         !self.messages.is_empty()
     }
+}
 
+/// The messages that a run touched, while it goes on.
+#[derive(Debug, Default)]
+struct Touched {
+    replaced: Replaced,
+    known: BTreeSet<i64>,
+}
+
+impl Touched {
     fn touch(&mut self, message: i64) {
-        if !self.messages.contains(&message) {
-            self.messages.push(message);
+        if self.known.insert(message) {
+            self.replaced.messages.push(message);
         }
+    }
+}
+
+/// The messages whose mentions are being replaced, in the order in which the run came to them.
+#[derive(Default)]
+struct Mentions {
+    all: Vec<Mention>,
+    /// Where each message stands among them.
+    places: BTreeMap<i64, usize>,
+}
+
+impl Mentions {
+    /// The message's own, begun where it is not there yet.
+    fn of(&mut self, edits: &Edits, history: &[Message], place: &Occurrence) -> &mut Mention {
+        let next = self.all.len();
+        let at = *self.places.entry(place.message).or_insert(next);
+        if at == next {
+            self.all.push(Mention::begin(edits, history, place));
+        }
+        &mut self.all[at]
     }
 }
 
@@ -107,26 +137,11 @@ struct Mention {
     /// The list of an earlier update, which grows.
     list: Option<usize>,
     paths: Vec<Text>,
+    /// What is replaced in the text, in order.
+    swaps: Vec<Swap>,
 }
 
 impl Mention {
-    /// The message's own, begun where it is not there yet.
-    fn of<'a>(
-        mentions: &'a mut Vec<Mention>,
-        edits: &Edits,
-        history: &[Message],
-        place: &Occurrence,
-    ) -> &'a mut Mention {
-        let known = mentions
-            .iter()
-            .position(|mention| mention.message == place.message);
-        let at = known.unwrap_or_else(|| {
-            mentions.push(Mention::begin(edits, history, place));
-            mentions.len().saturating_sub(1)
-        });
-        &mut mentions[at]
-    }
-
     fn begin(edits: &Edits, history: &[Message], place: &Occurrence) -> Mention {
         let update = edits
             .edited(place.message, place.block)
@@ -141,20 +156,21 @@ impl Mention {
             text: text.cloned().unwrap_or_default(),
             list: update.and_then(|update| Some(update.paths.as_ref()?.replaced)),
             paths: Vec::new(),
+            swaps: Vec::new(),
         }
     }
 
     fn replace(&mut self, path: &Text, place: &Occurrence) {
-        self.text = self.text.replace_first(&place.search, &place.replacement);
+        self.swaps.push(Swap {
+            search: place.search.clone(),
+            replacement: place.replacement.clone(),
+        });
         self.paths.push(path.clone());
     }
 
     fn write(self, edits: &mut Edits, found: &Found, at: f64) {
-        let all = found
-            .mentioned
-            .iter()
-            .find(|(message, _)| *message == self.message);
-        let all = all.map(|(_, paths)| paths.clone()).unwrap_or_default();
+        let all = found.mentioned.get(&self.message);
+        let all = all.cloned().unwrap_or_default();
         let edited = edits.edit(self.message, EditKind::MENTION, self.block);
         let list = self.list.filter(|list| *list < edited.lists.len());
         let replaced = list.unwrap_or_else(|| {
@@ -165,7 +181,8 @@ impl Mention {
             list.extend(self.paths);
         }
         let paths = Some(Paths { replaced, all });
-        edited.updates.push(Update::of(at, self.text, paths));
+        let text = swap_all(&self.text, &self.swaps).text;
+        edited.updates.push(Update::of(at, text, paths));
     }
 }
 
@@ -269,7 +286,8 @@ impl Found {
             return;
         };
         let paths = files.iter().map(|file| file.path.clone()).collect();
-        self.mentioned.push((index, paths));
+        self.mentioned.insert(index, paths);
+        let known: BTreeSet<&Text> = known.iter().collect();
         for file in files.iter().filter(|file| !known.contains(&file.path)) {
             let units = |from: usize, to: usize| text.units().get(from..to).unwrap_or_default();
             let replacement = Text::join(&[

@@ -114,16 +114,30 @@ fn expand(units: &mut Vec<u16>, replacement: &[u16], before: &[u16], found: &[u1
     }
 }
 
+/// A replacement in which a pattern stands that [`Text::replace_first`] expands.
+pub(crate) fn expands(replacement: &[u16]) -> bool {
+    let patterns = ["$$", "$&", "$`", "$'"].map(|pattern| pattern.bytes().map(u16::from));
+    let mut pairs = replacement.windows(2);
+    pairs.any(|pair| {
+        let mut patterns = patterns.iter().cloned();
+        patterns.any(|pattern| pattern.eq(pair.iter().copied()))
+    })
+}
+
 /// Where `search` begins at or after `from`.
 pub(crate) fn find(text: &[u16], search: &[u16], from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    if search.is_empty() {
-        return Some(from);
+    let Some(first) = search.first() else {
+        return (from <= text.len()).then_some(from);
+    };
+    let mut at = from;
+    loop {
+        let rest = text.get(at..)?;
+        let next = rest.iter().position(|unit| unit == first)?;
+        if rest.get(next..)?.starts_with(search) {
+            return at.checked_add(next);
+        }
+        at = at.checked_add(next)?.checked_add(1)?;
     }
-    let place = rest
-        .windows(search.len())
-        .position(|window| window == search)?;
-    from.checked_add(place)
 }
 
 /// The code units of words.
