@@ -138,8 +138,9 @@ impl Emit {
             (&doubts.again, Problem::SaidAgain),
         ];
         for (list, problem) in records {
-            for shown in list.iter().filter_map(|index| shown.get(*index)) {
-                self.from(UI).doubt(&shown.piece, problem, String::new());
+            for (index, shown) in list.iter().filter_map(|at| Some((at, shown.get(*at)?))) {
+                let text = format!("record={index}");
+                self.from(UI).doubt(&shown.piece, problem, text);
             }
         }
         for edit in doubts.early.iter().filter_map(|index| edits.get(*index)) {

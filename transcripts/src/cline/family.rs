@@ -132,6 +132,20 @@ fn parent_of(name: &str, own: &dyn Files, files: &dyn Files) -> Option<String> {
         .or_else(|| Item::alone(own.read(METADATA).as_deref()).parent)
 }
 
+/// The file that names a task's parent.
+pub(super) fn place(name: &str, files: &dyn Files) -> &'static str {
+    if Item::alone(files.read(ITEM).as_deref()).parent.is_some() {
+        return ITEM;
+    }
+    let about = |item: &Item| {
+        let says = item.parent.is_some() && item.id.as_deref() == Some(name);
+        says || item.children.iter().any(|child| child == name)
+    };
+    let lists = [INDEX, TASKS, ALL_TASKS].into_iter();
+    let mut told = lists.filter(|file| Item::listed_in(file, files).iter().any(about));
+    told.next().unwrap_or(METADATA)
+}
+
 /// What an item of a task says of its family.
 #[derive(Debug, Default)]
 struct Item {
@@ -166,18 +180,28 @@ impl Item {
 
     /// The items of the lists of all tasks, as far as they can be read.
     fn listed(files: &dyn Files) -> Vec<Self> {
-        let index = files.read(INDEX).unwrap_or_default();
-        let entries = document::value(&index).ok().and_then(|piece| {
-            let members = Members::parse(piece.record()?)?;
-            members.items("entries")
-        });
-        let mut items: Vec<Self> = entries.into_iter().flatten().map(Self::read).collect();
-        for file in [TASKS, ALL_TASKS] {
-            let bytes = files.read(file);
+        let lists = [INDEX, TASKS, ALL_TASKS].into_iter();
+        lists
+            .flat_map(|file| Self::listed_in(file, files))
+            .collect()
+    }
+
+    /// The items of one of these lists.
+    fn listed_in(file: &str, files: &dyn Files) -> Vec<Self> {
+        let bytes = files.read(file);
+        if file != INDEX {
             let list = document::list(bytes.as_deref());
-            items.extend(list.pieces.iter().filter_map(Piece::record).map(Self::read));
+            let items = list.pieces.iter().filter_map(Piece::record);
+            return items.map(Self::read).collect();
         }
-        items
+        let entries = document::value(bytes.as_deref().unwrap_or_default())
+            .ok()
+            .and_then(|piece| {
+                Members::parse(piece.record()?)?
+                    .items("entries")
+                    .map(|items| items.into_iter().map(Self::read).collect())
+            });
+        entries.unwrap_or_default()
     }
 }
 

@@ -207,7 +207,7 @@ fn told(
     let session = Session::open(host.name(), name, at, family.parent);
     let mut emit = Emit::new(host, session, file);
     if let Some((problem, text)) = family.doubt {
-        emit.mention(ITEM, problem, Cow::Owned(text));
+        emit.mention(family::place(name, files), problem, Cow::Owned(text));
     }
     emit.models(&messages, bytes.metadata.as_deref());
     emit.all(start, &messages, &records, &changed.pieces);

@@ -12,6 +12,7 @@ mod family;
 mod hostile;
 mod next;
 mod otherwise;
+mod ranged;
 mod recorded;
 mod roo;
 mod sdk;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 #[path = "../../../policies/tests/common/mod.rs"]
-mod kit;
+pub(crate) mod kit;
 
 /// A window of 64,000 tokens: the limit is 37,000, and half of a request is over it from 74,001 on.
 const WINDOW: &str = r#"{"type":"profile","provider":"anthropic","model":"m","wire":"anthropic","window":64000,"max_output":1000,"prefill":false,"thinking":{"binds":false,"keeps":"all"},"system_role":false,"params":{}}"#;

@@ -80,15 +80,20 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(import: &Import) -> Self {
-        let mut world = Self {
-            state: State::new(),
-            misfits: Vec::new(),
-            salt: 0,
-        };
+        let mut world = Self::of(State::new());
         for imported in &import.sessions[0].events {
             world.take(imported.event.clone());
         }
         world
+    }
+
+    /// A session that a host made.
+    pub(crate) fn of(state: State) -> Self {
+        Self {
+            state,
+            misfits: Vec::new(),
+            salt: 0,
+        }
     }
 
     fn sealed(&mut self, mut event: Event) -> Event {

@@ -4,13 +4,15 @@
 //! - What these files cannot say is named in the notes.
 
 mod parts;
+mod range;
 
 use super::document::{joined, with_member, with_set};
 use super::{EDITS, HISTORY, ITEM, METADATA, TASKS, UI, marks};
 use crate::json::{self, Members};
 use parts::{Entry, Rebuilt, content, plain_blocks, words_block};
+use range::{Answered, Update};
 use recount_events::{
-    Block, BlockId, Body, Event, Kept, Message, Replace, Role, Seq, Shape, ToolResult, raw,
+    Block, BlockId, Body, Event, Kept, Message, Replace, Role, Seq, Shape, Text, ToolResult, raw,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +54,13 @@ struct Task {
     places: BTreeMap<BlockId, (usize, usize)>,
     /// Ids of calls.
     calls: BTreeMap<BlockId, String>,
+    /// The last message with a call of an id.
+    called: BTreeMap<String, usize>,
+    answered: Vec<Answered>,
+    /// What hides messages.
+    hides: BTreeSet<Seq>,
+    /// Updates, not of the person's first words, that say that something is left out.
+    notices: Vec<Update>,
     edits: BTreeMap<usize, Entry>,
     ui: BTreeMap<usize, String>,
     /// Documents by file.
@@ -61,7 +70,7 @@ struct Task {
     /// It came from Roo, whose messages say themselves what hides them.
     roo: bool,
     /// Results that wait for the words beside them.
-    results: Vec<(String, Seq, bool)>,
+    results: Vec<(String, Seq)>,
     results_at: u64,
     notes: BTreeSet<String>,
 }
@@ -73,6 +82,12 @@ impl Task {
 
     fn take(&mut self, seq: Seq, event: &Event, hidden: bool) {
         let mark = marks::of(event.extra.as_ref()).unwrap_or_default();
+        if matches!(
+            event.body,
+            Body::DeleteRange(_) | Body::Snip(_) | Body::CompactCommit(_) | Body::CollapseCommit(_)
+        ) {
+            self.hides.insert(seq);
+        }
         match &event.body {
             Body::Message(message) => self.message(seq, event, message, &mark, hidden),
             Body::ToolResult(result) => self.result(seq, event, result, &mark, hidden),
@@ -123,6 +138,7 @@ impl Task {
             };
             self.places.insert(id, place);
             if let Some(call) = block.call(message.content.format) {
+                self.called.insert(call.id.clone(), index);
                 self.calls.insert(id, call.id);
             }
         }
@@ -130,6 +146,7 @@ impl Task {
         // A person's message without a block shows nothing, hidden or not: no range is about it.
         rebuilt.own = message.role == Role::Assistant || !message.content.blocks.is_empty();
         rebuilt.hidden = hidden;
+        rebuilt.answer = message.role == Role::Assistant;
         if let Some(around) = mark.raw("around") {
             rebuilt.around = Some(around.to_owned());
         }
@@ -173,7 +190,7 @@ impl Task {
         let waiting = std::mem::take(&mut self.results);
         let index = self.next();
         let mut blocks: Vec<String> = Vec::new();
-        for (raw, result, _) in &waiting {
+        for (raw, result) in &waiting {
             self.places.insert(
                 BlockId {
                     seq: *result,
@@ -195,6 +212,7 @@ impl Task {
                 .get(at)
                 .and_then(|block| block.call(message.content.format));
             if let Some(call) = call {
+                self.called.insert(call.id.clone(), index);
                 self.calls.insert(id, call.id);
             }
             self.places.insert(id, (index, blocks.len()));
@@ -214,6 +232,7 @@ impl Task {
                 blocks: blocks.into_iter().enumerate().collect(),
                 hidden,
                 own: true,
+                answer: role == "assistant",
                 ..Rebuilt::default()
             },
         );
@@ -232,7 +251,7 @@ impl Task {
         }
         let index = self.next();
         let results = std::mem::take(&mut self.results);
-        for (at, (_, seq, _)) in results.iter().enumerate() {
+        for (at, (_, seq)) in results.iter().enumerate() {
             self.places.insert(
                 BlockId {
                     seq: *seq,
@@ -241,7 +260,6 @@ impl Task {
                 (index, at),
             );
         }
-        let hidden = results.iter().all(|(_, _, hidden)| *hidden);
         let around = format!(
             "{{\"role\":\"user\",\"content\":null,\"ts\":{}}}",
             self.results_at
@@ -252,11 +270,11 @@ impl Task {
                 around: Some(around),
                 blocks: results
                     .into_iter()
-                    .map(|(raw, ..)| raw)
+                    .map(|(raw, _)| raw)
                     .enumerate()
                     .collect(),
-                hidden,
-                own: true,
+                // Results go with their calls: no range is about them.
+                own: false,
                 ..Rebuilt::default()
             },
         );
@@ -273,6 +291,24 @@ impl Task {
         if mark.is_true("made") {
             return;
         }
+        let id = result
+            .block
+            .and_then(|block| self.calls.get(&block).cloned());
+        let id = id.or_else(|| {
+            result
+                .call
+                .as_ref()?
+                .words()
+                .map(std::borrow::Cow::into_owned)
+        });
+        let call = result.block.and_then(|block| self.places.get(&block));
+        let call = call.map(|(message, _)| *message);
+        let named = || self.called.get(id.as_deref()?).copied();
+        self.answered.push(Answered {
+            seq,
+            call: call.or_else(named),
+            hidden,
+        });
         let content = content(&result.content);
         if let (Some(index), Some(block)) = (index(mark, "message"), index(mark, "block")) {
             let raw = with_member(mark.raw("result").unwrap_or("{}"), "content", &content);
@@ -288,16 +324,6 @@ impl Task {
         if !result.status.closes() {
             return;
         }
-        let id = result
-            .block
-            .and_then(|block| self.calls.get(&block).cloned());
-        let id = id.or_else(|| {
-            result
-                .call
-                .as_ref()?
-                .words()
-                .map(std::borrow::Cow::into_owned)
-        });
         let failed = if result.status.is_error() {
             ",\"is_error\":true"
         } else {
@@ -308,7 +334,7 @@ impl Task {
             json::escape(&id.unwrap_or_default())
         );
         self.results_at = event.at.0;
-        self.results.push((raw, seq, hidden));
+        self.results.push((raw, seq));
     }
 
     fn kept(&mut self, seq: Seq, kept: &Kept, mark: &Members<'_>, hidden: bool) {
@@ -408,7 +434,15 @@ impl Task {
         for block in &replace.blocks {
             let place = self.places.get(block).copied();
             match (place, &text) {
-                (Some(place), Some(token)) if sayable => self.edited(place, event.at.0, token),
+                (Some(place), Some(token)) if sayable => {
+                    let update = self.edited(place, event.at.0, token);
+                    // The rules of the preset name what they do: `cline: …`.
+                    let cause = replace.cause.as_ref().and_then(Text::words);
+                    let says = event.because.is_some_and(|why| self.hides.contains(&why));
+                    if says && place.0 > 0 && cause.is_some_and(|why| why.starts_with("cline:")) {
+                        self.notices.push(update);
+                    }
+                }
                 _ => self.note("replacements that no text of a block can say are left out"),
             }
         }
@@ -436,7 +470,7 @@ impl Task {
     }
 
     /// An edit that a host made since.
-    fn edited(&mut self, (message, block): (usize, usize), at: u64, token: &str) {
+    fn edited(&mut self, (message, block): (usize, usize), at: u64, token: &str) -> Update {
         let update = format!("[{at},\"text\",[{token}],[]]");
         let (message, block) = (message.to_string(), block.to_string());
         let there = self
@@ -448,14 +482,12 @@ impl Task {
             .edits
             .last_key_value()
             .map_or(0, |(at, _)| at.saturating_add(1));
-        let entry = self
-            .edits
-            .entry(there.unwrap_or(next))
-            .or_insert_with(|| Entry {
-                message,
-                kind: "0".to_owned(),
-                ..Entry::default()
-            });
+        let entry_at = there.unwrap_or(next);
+        let entry = self.edits.entry(entry_at).or_insert_with(|| Entry {
+            message,
+            kind: "0".to_owned(),
+            ..Entry::default()
+        });
         let place = entry
             .blocks
             .iter()
@@ -465,12 +497,14 @@ impl Task {
             .blocks
             .last_key_value()
             .map_or(0, |(at, _)| at.saturating_add(1));
-        let (raw, updates) = entry.blocks.entry(place.unwrap_or(next)).or_default();
+        let block_at = place.unwrap_or(next);
+        let (raw, updates) = entry.blocks.entry(block_at).or_default();
         *raw = block;
         let turn = updates
             .last_key_value()
             .map_or(0, |(at, _)| at.saturating_add(1));
         updates.insert(turn, update);
+        (entry_at, block_at, turn)
     }
 
     fn written(mut self, name: &str) -> Written {
@@ -520,48 +554,6 @@ impl Task {
             files,
             notes: self.notes.into_iter().collect(),
         }
-    }
-
-    /// The range: as recorded where it says what is hidden, else the longest one that does.
-    fn left_out(&mut self) -> Option<String> {
-        if self.roo {
-            return None;
-        }
-        let hidden: BTreeSet<usize> = self
-            .messages
-            .iter()
-            .filter(|(_, message)| message.own && message.hidden)
-            .map(|(at, _)| *at)
-            .collect();
-        let own = |at: &usize| self.messages.get(at).is_some_and(|message| message.own);
-        let recorded = self.range.as_deref().and_then(super::ui::range);
-        if let Some((_, last)) = recorded {
-            let last = usize::try_from(last).unwrap_or_default();
-            let says: BTreeSet<usize> = self
-                .messages
-                .range(2..)
-                .map(|(at, _)| *at)
-                .filter(|at| *at <= last)
-                .filter(own)
-                .collect();
-            // The newest message is not left out while its calls wait.
-            let newest = self.messages.last_key_value().map(|(at, _)| *at);
-            let waits = says.difference(&hidden).all(|at| Some(*at) == newest);
-            if waits && hidden.is_subset(&says) {
-                return self.range.clone();
-            }
-        }
-        let mut end = 1;
-        for (at, message) in self.messages.range(2..).filter(|(_, message)| message.own) {
-            if !message.hidden {
-                break;
-            }
-            end = *at;
-        }
-        if hidden.iter().any(|at| *at < 2 || *at > end) {
-            self.note("messages are hidden that no range behind the first pair can leave out; the files show them");
-        }
-        (end > 1).then(|| format!("[2,{end}]"))
     }
 }
 

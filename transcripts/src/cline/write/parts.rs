@@ -15,7 +15,10 @@ pub(super) struct Rebuilt {
     pub(super) blocks: BTreeMap<usize, String>,
     pub(super) verbatim: Option<String>,
     pub(super) hidden: bool,
+    /// A range is about it.
     pub(super) own: bool,
+    /// The model said it.
+    pub(super) answer: bool,
 }
 
 /// An entry of the edits.
