@@ -304,6 +304,43 @@ fn heads_kept_elsewhere_tell_a_cut_log_from_a_damaged_one() {
     assert_eq!(output.status.code(), Some(3));
 }
 
+/// Evidence is a file: nothing waits for a pipe, nothing takes the place of what is none, and what is gone is told by its first event.
+#[cfg(unix)]
+#[test]
+fn evidence_is_read_from_files_and_written_to_files() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let place = |name: &str| scratch.path().join(name);
+    let made = std::process::Command::new("mkfifo")
+        .arg(place("pipe"))
+        .status();
+    assert!(made.expect("mkfifo runs").success());
+    std::fs::create_dir(place("folder")).expect("a folder");
+    std::os::unix::fs::symlink(place("pipe"), place("link")).expect("a link");
+    for name in ["pipe", "folder", "link"] {
+        let path = place(name);
+        let before = path.symlink_metadata().expect("it is there").file_type();
+        for (verb, rest) in [
+            ("verify", &["--heads"][..]),
+            ("verify", &["--against"]),
+            ("export", &["s"]),
+            ("prune", &["s", "--yes", "--archive"]),
+        ] {
+            let mut args = vec![verb];
+            args.extend(rest);
+            let shown = path.to_string_lossy();
+            args.push(&shown);
+            let output = recount(&data, &args);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(3), "{args:?}: {said}");
+            assert!(said.contains("not a file"), "{args:?}: {said}");
+        }
+        let after = path.symlink_metadata().expect("it is there").file_type();
+        assert_eq!(after, before, "{name}");
+    }
+    ok(&data, &["show", "s"]);
+}
+
 #[test]
 fn doctor_opens_nothing_and_makes_nothing() {
     let scratch = imported();

@@ -4,12 +4,15 @@ use crate::Answer;
 use crate::args::{Cli, Verify};
 use crate::print::{Progress, clean, count, exact, failure, line, red, short, state, yellow};
 use crate::reach::Reach;
-use recount::{Error, ErrorKind, api};
+use recount::{Error, ErrorKind, api, place};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
     let against = known(&args.against)?;
+    if let Some(path) = args.heads.as_deref().filter(|path| !is_output(path)) {
+        place::readable(path).map_err(|error| error.with_field("heads"))?;
+    }
     let reach = Reach::existing(cli)?;
     match &args.session {
         Some(session) => {
@@ -30,7 +33,7 @@ pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
             )
         }
         None => {
-            let only_heads = args.heads.as_deref() == Some(Path::new("-"));
+            let only_heads = args.heads.as_deref().is_some_and(is_output);
             let answer = whole(cli, &reach, against, only_heads)?;
             match &args.heads {
                 // What was kept while all was whole is the evidence of what is missing now.
@@ -41,6 +44,11 @@ pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
             Ok(answer)
         }
     }
+}
+
+/// Whether heads go to standard output.
+fn is_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 fn kept() -> Error {
@@ -56,6 +64,7 @@ fn kept() -> Error {
 fn known(paths: &[PathBuf]) -> Result<Vec<api::Head>, Error> {
     let mut known = Vec::new();
     for path in paths {
+        place::readable(path).map_err(|error| error.with_field("against"))?;
         let bytes = std::fs::read(path).map_err(|cause| {
             Error::from(cause)
                 .with_field("against")
@@ -70,12 +79,12 @@ fn known(paths: &[PathBuf]) -> Result<Vec<api::Head>, Error> {
 fn keep(cli: &Cli, reach: &Reach, path: &Path) -> Result<(), Error> {
     let report: api::HeadsReport = reach.ask("v1.heads", &api::Heads::default())?;
     let text = recount::evidence::write(&report);
-    if path.as_os_str() == "-" {
+    if is_output(path) {
         exact(&text);
         return Ok(());
     }
-    replace(path, text.as_bytes()).map_err(|cause| {
-        Error::from(cause)
+    replace(path, text.as_bytes()).map_err(|error| {
+        error
             .with_field("heads")
             .with_next("check the path, and the space on its disk")
     })?;
@@ -89,15 +98,14 @@ fn keep(cli: &Cli, reach: &Reach, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a file durably, whole or not at all: what it held before is evidence too. Pipes and the like are written to.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if path.exists() && !path.is_file() {
-        return std::fs::write(path, bytes);
-    }
+/// Writes a file durably, whole or not at all: what it held before is evidence too.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".new");
     let unfinished = Path::new(&unfinished);
+    place::replaceable(unfinished)?;
+    place::replaceable(path)?;
     let written = std::fs::File::create(unfinished)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(unfinished, path));
@@ -105,7 +113,7 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         // What is left of it is of no use, and the error of writing says more than one of removing.
         let _ = std::fs::remove_file(unfinished);
     }
-    written
+    Ok(written?)
 }
 
 /// The whole directory; in this process with a progress bar. With `only_heads` nothing else goes to standard output.
@@ -146,19 +154,23 @@ fn held(against: &api::Against) {
         .agrees
         .map_or_else(String::new, |seq| format!("; the same up to event {seq}"));
     let (known, found) = (against.head, against.found);
-    let now = found.map_or_else(
-        || "it is not there".to_owned(),
-        |head| format!("it ends at {head}"),
-    );
+    let now = match (against.missing, found) {
+        (Some(first), _) => format!("event {first} is missing"),
+        (None, Some(head)) => format!("it ends at {head}"),
+        (None, None) => "it is not there".to_owned(),
+    };
     line(&match against.standing {
         api::Standing::Holds => format!("{session}: what was known up to event {known} is there"),
         api::Standing::Pruned => format!("{session}: was forgotten on purpose"),
         api::Standing::Truncated => red(&format!(
             "{session}: truncated: event {known} was known, {now}{agrees}"
         )),
-        api::Standing::Damaged => red(&format!(
-            "{session}: event {known} was known and is damaged{agrees}"
-        )),
+        api::Standing::Damaged => red(&match against.missing {
+            Some(first) => format!(
+                "{session}: damaged: event {known} was known, event {first} cannot be read{agrees}"
+            ),
+            None => format!("{session}: event {known} was known and is damaged{agrees}"),
+        }),
         api::Standing::Differs => red(&format!(
             "{session}: another history: event {known} is not the one that was known{agrees}"
         )),

@@ -209,9 +209,12 @@ pub struct Against {
     /// Its newest position now; none when it is not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<u64>,
-    /// The newest position that was known and is the same.
+    /// The newest position that was known and is the same, with everything before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<u64>,
+    /// The first position that is not there although one that was known behind it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u64>,
 }
 
 /// `v1.prune`: forgets whole sessions for ever. What is named narrows: a session goes when all of it applies.

@@ -1,6 +1,7 @@
 //! A log held against what was known of it: heads that were kept elsewhere tell what is missing from what is another history.
 //!
-//! - A record digest covers every record before it, so one digest speaks for a whole session.
+//! - A record digest covers every record before it, so one digest speaks for a whole history; whether all of it is still there, only
+//!   reading it tells.
 //! - What is handed out as evidence is durable.
 
 use super::directory::{Directory, check_name};
@@ -132,6 +133,7 @@ fn one(
         ..api::Against::default()
     };
     let forgotten = log.forgotten(id);
+    let mut same = Vec::new();
     for (head, digest) in known {
         let standing = match found {
             Some(found) if found >= *head => standing(at(dir, log, id, *head)?, *digest),
@@ -148,10 +150,72 @@ fn one(
         against.head = against.head.max(*head);
         against.standing = against.standing.max(standing);
         if standing == api::Standing::Holds {
-            against.agrees = against.agrees.max(Some(*head));
+            same.push(*head);
+        }
+    }
+    let Some(last) = same.iter().copied().max() else {
+        return Ok(against);
+    };
+    let holes = holes(dir, log, id, last)?;
+    against.missing = holes.first;
+    for head in same {
+        let standing = holes.before(head);
+        against.standing = against.standing.max(standing);
+        if standing == api::Standing::Holds {
+            against.agrees = against.agrees.max(Some(head));
         }
     }
     Ok(against)
+}
+
+/// What is not there of a session up to a position whose record is the one that was known.
+#[derive(Default)]
+struct Holes {
+    /// The first position that is not there.
+    first: Option<u64>,
+    /// The first whose bytes are damaged.
+    damaged: Option<u64>,
+}
+
+impl Holes {
+    fn add(&mut self, seq: u64, damaged: bool) {
+        self.first.get_or_insert(seq);
+        if damaged {
+            self.damaged.get_or_insert(seq);
+        }
+    }
+
+    /// How a session stands up to a position.
+    fn before(&self, head: u64) -> api::Standing {
+        let met = |hole: Option<u64>| hole.is_some_and(|seq| seq <= head);
+        match (met(self.damaged), met(self.first)) {
+            (true, _) => api::Standing::Damaged,
+            (false, true) => api::Standing::Truncated,
+            (false, false) => api::Standing::Holds,
+        }
+    }
+}
+
+/// Reads a session, and what it inherits, up to a position.
+fn holes(dir: &Directory, log: &Wal, id: recount_wal::StreamId, to: u64) -> Result<Holes, Error> {
+    let mut holes = Holes::default();
+    let mut next = 0;
+    stream::visit(dir, log, id, 0, to, &mut |read| {
+        let (first, last) = match &read {
+            Read::Event(_, record) | Read::Unreadable(record) => (record.seq, record.seq),
+            Read::Gap(gap) => (gap.first, gap.last),
+        };
+        // What a fork inherits is nowhere when its parent is gone.
+        if first > next {
+            holes.add(next, false);
+        }
+        if let Read::Gap(gap) = &read {
+            holes.add(first, gap.bytes > 0);
+        }
+        next = last.saturating_add(1);
+        Ok(())
+    })?;
+    Ok(holes)
 }
 
 fn standing(there: There, digest: RecordDigest) -> api::Standing {

@@ -4,7 +4,7 @@ use super::directory::Directory;
 use super::engine::Engine;
 use super::load::{Read, no_session};
 use super::{project, stream};
-use crate::{Error, ErrorKind, api};
+use crate::{Error, ErrorKind, api, place};
 use recount_events::{Digest, Event, Found, Seq};
 use recount_transcripts::archive::{self, Entry, Header, Trailer};
 use recount_wal::{Record, Stored, Wal};
@@ -40,7 +40,8 @@ impl Engine {
     /// task of Cline, in a folder.
     ///
     /// # Errors
-    /// `not_found`, `io`; `too_large` for an answer without a file; `conflict` when the folder holds such files.
+    /// `not_found`, `io`; `too_large` for an answer without a file; `conflict` when the folder holds such files; `invalid` when what
+    /// stands at the path is no file (of a task: no folder).
     pub fn export(&self, ask: &api::Export) -> Result<api::Exported, Error> {
         let dir = &*self.inner;
         if ["cline-task", "roo-task"].contains(&ask.format.as_deref().unwrap_or_default()) {
@@ -60,6 +61,7 @@ impl Engine {
         super::directory::check_name(&ask.session)?;
         if let Some(path) = &ask.path {
             outside(dir, Path::new(path))?;
+            place::replaceable(Path::new(path))?;
         }
         let log = dir.log()?;
         hand_out(ask, archive(dir, &log, &ask.session)?)
@@ -129,8 +131,9 @@ pub(super) fn outside(dir: &Directory, path: &Path) -> Result<(), Error> {
     )
 }
 
-/// Writes an archive durably, whole or not at all.
+/// Writes an archive durably, whole or not at all; over nothing but a file.
 pub(super) fn write_archive(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    place::replaceable(path)?;
     project::write_private(path, bytes)?;
     sync_folder_of(path)
 }

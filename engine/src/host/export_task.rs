@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::export::{outside, sync_folder_of, write_archive};
-use crate::{Error, ErrorKind, api};
+use crate::{Error, ErrorKind, api, place};
 use recount_events::Seq;
 use recount_projections::State;
 use recount_transcripts::{InForce, Written, write_task};
@@ -20,6 +20,7 @@ pub(super) fn export(engine: &Engine, ask: &api::Export) -> Result<api::Exported
     };
     let folder = Path::new(path);
     outside(dir, folder)?;
+    place::fillable(folder)?;
     let (written, events) = {
         let slot = dir.slot(&ask.session)?;
         let mut held = slot.hold();

@@ -18,6 +18,7 @@ mod import;
 mod lost;
 mod pictures;
 mod pipeline;
+mod places;
 mod profiles;
 mod prompts;
 mod protocol;

@@ -195,6 +195,88 @@ fn damage_in_the_place_of_what_was_known_is_damage() {
     assert_eq!(verified.state, api::State::Damaged);
 }
 
+/// The newest digest is the one that was known, whatever is gone before it: a session in several segments and its fork, of which a
+/// segment is taken away or struck, held against heads and against an archive.
+#[test]
+fn what_is_gone_before_an_end_that_is_known_is_told() {
+    let written = || {
+        let fixture = Fixture::new();
+        let options = Options {
+            segment_bytes: Some(4_096),
+            ..Options::default()
+        };
+        let engine = Engine::open(fixture.path(), options).unwrap();
+        let session = engine.create("s", None).unwrap();
+        for turn in 0..30 {
+            let words = says(&format!("turn {turn} {}", "x".repeat(300)));
+            session.append(&[&words]).unwrap();
+        }
+        session.fork("twin", api::At::Head).unwrap();
+        let heads = engine.heads(&api::Heads::default()).unwrap().heads;
+        let mut archives = Vec::new();
+        for name in ["s", "twin"] {
+            let exported = engine.session(name).unwrap().export(api::Export::default());
+            let text = exported.unwrap().text.unwrap();
+            archives.extend(evidence::read(text.as_bytes()).unwrap());
+        }
+        engine.close().unwrap();
+        std::fs::remove_dir_all(fixture.path().join("store")).unwrap();
+        (fixture, [heads, archives])
+    };
+    let segment = |fixture: &Fixture, number: u64| {
+        let name = format!("segments/{number:016x}.seg");
+        fixture.path().join(name)
+    };
+    let (whole, known) = written();
+    let last = (0..)
+        .take_while(|number| segment(&whole, *number).exists())
+        .last()
+        .unwrap();
+    assert!(last >= 3, "last={last}");
+    let engine = whole.engine();
+    for known in &known {
+        let verified = against(&engine, known);
+        for one in &verified.against {
+            assert_eq!((one.standing, one.missing), (Standing::Holds, None));
+            assert_eq!(one.agrees, Some(one.head));
+        }
+    }
+    // The last two hold the ends themselves.
+    for number in 0..last - 1 {
+        for gone in [true, false] {
+            let (fixture, known) = written();
+            let place = segment(&fixture, number);
+            if gone {
+                std::fs::remove_file(&place).unwrap();
+            } else {
+                let mut bytes = std::fs::read(&place).unwrap();
+                let half = bytes.len() / 2;
+                bytes[half..half + 64].fill(0xa5);
+                std::fs::write(&place, bytes).unwrap();
+            }
+            let engine = fixture.engine();
+            for known in &known {
+                let verified = against(&engine, known);
+                let context = format!("segment {number} gone={gone}: {:?}", verified.against);
+                let (right, state) = if gone {
+                    (Standing::Truncated, api::State::Truncated)
+                } else {
+                    (Standing::Damaged, api::State::Damaged)
+                };
+                assert_eq!(verified.against.len(), 2, "{context}");
+                assert!(verified.state >= state, "{context}");
+                for one in &verified.against {
+                    assert_eq!(one.standing, right, "{context}");
+                    let missing = one.missing.expect(&context);
+                    assert!(missing < one.head, "{context}");
+                    assert!(one.agrees.is_none_or(|seq| seq < missing), "{context}");
+                    assert!(!gone || (number == 0) == (missing == 0), "{context}");
+                }
+            }
+        }
+    }
+}
+
 /// The same history, then two different ends: one is the evidence of the other.
 #[test]
 fn another_history_is_told_from_a_shorter_one() {

@@ -15,7 +15,7 @@ use super::directory::{Directory, Held};
 use super::engine::Engine;
 use super::write::Terms;
 use crate::core::{Input, Misplaced};
-use crate::{Error, ErrorKind, api};
+use crate::{Error, ErrorKind, api, place};
 use compare::{Known, Verdict};
 pub(crate) use folder::Folder;
 use recount_events::{Event, Millis, Seq};
@@ -35,7 +35,7 @@ impl Engine {
     /// Reads a foreign transcript or an archive.
     ///
     /// # Errors
-    /// `not_found` for the file, `invalid` when its format is not known, `damaged` for an archive whose digests do not hold.
+    /// `not_found` for the file, `invalid` when it is no file or its format is not known, `damaged` for an archive whose digests do not hold.
     pub fn import(&self, ask: &api::Import) -> Result<api::Imported, Error> {
         self.import_with(ask, &mut |_, _| {})
     }
@@ -58,6 +58,7 @@ impl Engine {
         if let Some(place) = task::task_of(path, format).filter(|_| path.is_file()) {
             return task::task(self, &place, format, ask.name.as_deref(), progress);
         }
+        place::readable(path)?;
         let bytes = std::fs::read(path).map_err(|cause| {
             let kind = if cause.kind() == std::io::ErrorKind::NotFound {
                 ErrorKind::NotFound

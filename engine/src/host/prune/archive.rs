@@ -2,7 +2,7 @@
 
 use crate::host::directory::Directory;
 use crate::host::export;
-use crate::{Error, ErrorKind, evidence};
+use crate::{Error, ErrorKind, evidence, place};
 use recount_transcripts::archive;
 use recount_wal::Wal;
 use std::path::Path;
@@ -11,6 +11,7 @@ use std::path::Path;
 pub(super) fn write(dir: &Directory, log: &Wal, names: &[&str], path: &str) -> Result<(), Error> {
     let path = Path::new(path);
     export::outside(dir, path)?;
+    place::readable(path).map_err(|error| error.with_field("archive"))?;
     let mut text = String::new();
     for name in names {
         text += &export::archive(dir, log, name)?.text;
@@ -25,7 +26,11 @@ pub(super) fn write(dir: &Directory, log: &Wal, names: &[&str], path: &str) -> R
             .with_field("archive")
             .with_next("name a file that is not there yet"));
         }
-        Err(_) => export::write_archive(path, text.as_bytes())?,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+            export::write_archive(path, text.as_bytes())
+                .map_err(|error| error.with_field("archive"))?;
+        }
+        Err(cause) => return Err(Error::from(cause).with_field("archive")),
     }
     check(path, names.len())
 }
