@@ -10,7 +10,7 @@ mod common;
 use common::*;
 use recount_wal::disk::SimulatedDisk;
 use recount_wal::{
-    AppendError, Batch, Class, Content, OpenError, Options, RecordDigest, State, Stored, Wal,
+    AppendError, Batch, Class, Content, Lock, OpenError, Options, RecordDigest, State, Stored, Wal,
 };
 
 #[test]
@@ -145,6 +145,28 @@ fn a_directory_is_held_by_one() {
     );
     wal.close().unwrap();
     Wal::open(directory.path(), Options::default()).unwrap();
+}
+
+#[test]
+fn of_those_that_come_to_a_new_directory_at_once_each_has_it_or_is_told_who_does() {
+    for _ in 0..200 {
+        let directory = tempfile::tempdir().unwrap();
+        let at_once = std::sync::Barrier::new(6);
+        let take = || {
+            at_once.wait();
+            Lock::take(directory.path())
+        };
+        let taken: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..6).map(|_| scope.spawn(take)).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        for one in taken {
+            assert!(
+                matches!(one, Ok(_) | Err(OpenError::Locked { .. })),
+                "{one:?}"
+            );
+        }
+    }
 }
 
 #[cfg(unix)]

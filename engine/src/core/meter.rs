@@ -6,12 +6,12 @@
 //! - The rest is counted tokens × factor. Factors are in thousandths.
 
 use super::told::{
-    Learnt, USAGES, assumed, input, issued_in, issued_of, known, learnt, same_model, usage_in,
-    usages,
+    Learnt, USAGES, assumed, input, issued_in, issued_of, known, learnt, most, most_of, same_model,
+    usage_in, usages,
 };
 use super::{Core, profile_of};
 use recount_events::{Body, Digest, Profile, Seq, Text};
-use recount_projections::{Piece, Projection, Shown, State, Timeline};
+use recount_projections::{Part, Piece, Projection, Shown, State, Timeline};
 use std::collections::BTreeMap;
 
 /// The estimator's margin, in thousandths, while the factor is an assumption, which is on the safe side itself: 5 %.
@@ -156,10 +156,12 @@ impl Core {
             let logged = self.state.event(*seq)?;
             (usage_in(&logged)?.issued == Some(digest)).then_some(totals)
         })?;
-        is_for(&self.state, digest, profile).then(|| input(totals))
+        let tokens = input(totals);
+        (tokens <= most(&self.state, digest) && is_for(&self.state, digest, profile))
+            .then_some(tokens)
     }
 
-    /// The newest shown response that a usage names.
+    /// The newest shown response that a usage names, or that one stands behind which names neither a request nor a prompt.
     fn by_response(
         &self,
         timeline: &Timeline,
@@ -168,36 +170,32 @@ impl Core {
         factor_milli: u64,
     ) -> Option<Measured> {
         let ledger = self.state.ledger();
+        let behind = self.behind(timeline);
         // What was deleted on the provider's side is in no count, and comes back when its edits go.
-        if ledger.requests.is_empty() || known(&self.state).any(|known| known.edited) {
+        if (ledger.requests.is_empty() && behind.is_none())
+            || known(&self.state).any(|known| known.edited)
+        {
             return None;
         }
-        let (first, tokens) =
-            timeline
-                .shown
-                .iter()
-                .rev()
-                .take(USAGES)
-                .find_map(|(key, shown)| {
-                    let Shown::Unit(unit) = shown else {
-                        return None;
-                    };
-                    let named = unit
-                        .parts
-                        .iter()
-                        .filter_map(recount_projections::Part::message)
-                        .filter(|message| {
-                            message
-                                .model
-                                .as_ref()
-                                .is_none_or(|model| same_model(model, &profile.model))
-                        })
-                        .filter_map(|message| message.response.as_ref().and_then(Text::bytes));
-                    named
-                        .filter_map(|response| ledger.used(response))
-                        .next_back()
-                        .map(|totals| (*key, input(totals)))
-                })?;
+        let mut newest = timeline.shown.iter().rev().take(USAGES);
+        let (first, tokens) = newest.find_map(|(key, shown)| {
+            let Shown::Unit(unit) = shown else {
+                return None;
+            };
+            let messages = unit.parts.iter().filter_map(Part::message);
+            let mut own = messages.filter(|message| {
+                let model = message.model.as_ref();
+                model.is_none_or(|model| same_model(model, &profile.model))
+            });
+            let unnamed = behind.filter(|(unit, _)| unit == key);
+            let unnamed = unnamed.filter(|_| own.clone().next().is_some());
+            let named = own.by_ref().filter_map(|message| {
+                let response = message.response.as_ref().and_then(Text::bytes)?;
+                ledger.used(response)
+            });
+            let named = named.last().map(input);
+            Some((*key, named.or(unnamed.map(|(_, tokens)| tokens))?))
+        })?;
         let all = projection.pieces.len();
         let mut near = (all.saturating_sub(LOOKED_AT)..all).rev();
         let at = |index: &usize| {
@@ -209,12 +207,24 @@ impl Core {
         let last = near.find(at)?;
         let pieces = (0..=last).rev().take_while(at).last()?;
         let (then, now) = self.before(first, projection, pieces)?;
+        let is_own = tokens <= most_of(then, profile.overhead_tokens);
         let tokens = left(tokens, then, now, factor_milli);
-        (tokens > 0).then_some(Measured {
+        (is_own && tokens > 0).then_some(Measured {
             pieces,
             tokens,
             whole: now >= then,
         })
+    }
+
+    /// The response that the newest usage without any name stands behind, shown or not, and all its input.
+    fn behind(&self, timeline: &Timeline) -> Option<(Seq, u64)> {
+        let (seq, tokens) = usages(&self.state).find_map(|(logged, totals)| {
+            let usage = usage_in(&logged)?;
+            let named = usage.request.is_some() || usage.issued.is_some();
+            (!named && timeline.line.contains(logged.seq)).then(|| (logged.seq, input(totals)))
+        })?;
+        let (unit, _) = timeline.units.range(..seq).next_back()?;
+        Some((*unit, tokens))
     }
 
     /// Counted tokens that stood before a response when it was asked for, and those that do now.

@@ -121,3 +121,51 @@ fn t1_a_small_prompt_teaches_in_proportion_to_its_size() {
     session.rollback(api::To::Turns(1)).unwrap();
     assert_eq!(taught("r5", counted), 2_000);
 }
+
+#[test]
+fn t1_a_usage_without_names_measures_what_stood_before_its_answer() {
+    let fixture = Fixture::new();
+    let session = session(&fixture, QUIET);
+    let words = answers(&"some words ".repeat(1_500));
+    session.append(&[&words, &says("?"), &words]).unwrap();
+    let unnamed = r#"{"type":"usage","input":4000,"cache_read":1000,"output":7}"#;
+    session.append(&[unnamed, &says("and then?")]).unwrap();
+    let known = || session.status().unwrap().measured;
+    assert_eq!(known(), 5_000);
+    // Also when more came since.
+    let appended = session.append(&[&answers("later"), &says("on")]).unwrap();
+    assert_eq!(known(), 5_000);
+    // The answer is hidden: the count is none of what stands before an older one.
+    let hidden = format!(
+        r#"{{"type":"delete_range","first":{},"last":{}}}"#,
+        appended.first - 3,
+        appended.first - 3
+    );
+    session.append(&[&hidden]).unwrap();
+    assert_eq!(known(), 0);
+    session.undo(appended.first + 2).unwrap();
+    assert_eq!(known(), 5_000);
+    session.rollback(api::To::Turns(3)).unwrap();
+    assert_eq!(known(), 0);
+}
+
+#[test]
+fn t1_a_usage_that_counts_something_else_is_no_measure() {
+    let named = |digest: &str| {
+        format!(r#"{{"type":"usage","request":"r","issued":"{digest}","input":99000,"output":7}}"#)
+    };
+    let bare = |_: &str| r#"{"type":"usage","input":99000,"output":7}"#.to_owned();
+    let forms: [&dyn Fn(&str) -> String; 2] = [&named, &bare];
+    for form in forms {
+        let fixture = Fixture::new();
+        let session = session(&fixture, QUIET);
+        let prepared = session.prepare(api::Prepare::default()).unwrap();
+        let usage = form(&prepared.prompt.digest);
+        session
+            .append(&[&answers("yes"), &usage, &says("go on")])
+            .unwrap();
+        assert_eq!(session.status().unwrap().measured, 0, "{usage}");
+        let next = session.prepare(api::Prepare::default()).unwrap();
+        assert_eq!(next.prompt.outcome, api::Outcome::Ready, "{usage}");
+    }
+}

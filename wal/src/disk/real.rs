@@ -179,11 +179,12 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opening a pipe waits for whoever is at its other end, and a link into nothing would make a file elsewhere.
+/// Opening a pipe waits for whoever is at its other end, and a link into nothing would make a file elsewhere. What another process makes
+/// meanwhile is no such thing.
 fn only_a_file(path: &Path) -> io::Result<()> {
     let is_file = match std::fs::metadata(path) {
         Ok(about) => about.is_file(),
-        Err(_) => std::fs::symlink_metadata(path).is_err(),
+        Err(_) => !std::fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink()),
     };
     if is_file {
         return Ok(());
