@@ -29,7 +29,8 @@ class Recount:
         request = {"jsonrpc": "2.0", "id": self.last, "method": "v1." + method, "params": params}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
+        while "id" not in (answer := json.loads(self.process.stdout.readline())):
+            pass  # What it tells by itself (`v1.notify`) has no id, and may come before the answer.
         if "error" in answer:
             error = answer["error"]
             raise RuntimeError(f"{error['data']['kind']}: {error['message']} ({error['data']['next']})")
