@@ -6,8 +6,8 @@
 //! - The rest is counted tokens × factor. Factors are in thousandths.
 
 use super::told::{
-    Learnt, USAGES, assumed, input, issued_in, issued_of, known, learnt, most, most_of, same_model,
-    usage_in, usages,
+    Learnt, USAGES, assumed, input, issued_in, issued_of, known, learnt, same_model, usage_in,
+    usages,
 };
 use super::{Core, profile_of};
 use recount_events::{Body, Digest, Profile, Seq, Text};
@@ -156,9 +156,7 @@ impl Core {
             let logged = self.state.event(*seq)?;
             (usage_in(&logged)?.issued == Some(digest)).then_some(totals)
         })?;
-        let tokens = input(totals);
-        (tokens <= most(&self.state, digest) && is_for(&self.state, digest, profile))
-            .then_some(tokens)
+        is_for(&self.state, digest, profile).then(|| input(totals))
     }
 
     /// The newest shown response that a usage names, or that one stands behind which names neither a request nor a prompt.
@@ -207,9 +205,8 @@ impl Core {
         let last = near.find(at)?;
         let pieces = (0..=last).rev().take_while(at).last()?;
         let (then, now) = self.before(first, projection, pieces)?;
-        let is_own = tokens <= most_of(then, profile.overhead_tokens);
         let tokens = left(tokens, then, now, factor_milli);
-        (is_own && tokens > 0).then_some(Measured {
+        (tokens > 0).then_some(Measured {
             pieces,
             tokens,
             whole: now >= then,

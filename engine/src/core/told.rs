@@ -111,7 +111,6 @@ pub(super) fn known(state: &State) -> impl Iterator<Item = Known> + '_ {
                 edited: usage.cache_deleted.is_some_and(|deleted| deleted > 0),
             })
         })
-        .filter(|known| known.tokens <= most(state, known.digest))
         .peekable();
     let mut refusals = refusals(state)
         .filter(|(_, overflow)| is_about(state, overflow))
@@ -152,33 +151,20 @@ fn is_about(state: &State, overflow: &Overflow) -> bool {
     let Some(issued) = issue.as_deref().and_then(issued_in) else {
         return true;
     };
-    let most = overflow.issued.map_or(0, |digest| most(state, digest));
+    let profile = issued.profile.and_then(|seq| state.event(seq));
+    let profile = profile.as_deref().and_then(profile_of);
+    let overhead = profile.map_or(0, |profile| profile.overhead_tokens);
+    let most = issued
+        .estimate
+        .saturating_mul(TIMES)
+        .saturating_add(UNSEEN)
+        .saturating_add(overhead);
     let least = issued.estimate / LESS;
     match (overflow.actual, overflow.limit) {
         (Some(actual), _) => (least..=most).contains(&actual),
         (None, Some(limit)) => limit <= most,
         (None, None) => true,
     }
-}
-
-/// The most that a provider can count of a prompt that was issued; more is the count of something else, several calls in one usage, say.
-pub(super) fn most(state: &State, prompt: Digest) -> u64 {
-    let issue = issued_of(state, prompt);
-    let Some(issued) = issue.as_deref().and_then(issued_in) else {
-        return u64::MAX;
-    };
-    let profile = issued.profile.and_then(|seq| state.event(seq));
-    let profile = profile.as_deref().and_then(profile_of);
-    most_of(
-        issued.estimate,
-        profile.map_or(0, |profile| profile.overhead_tokens),
-    )
-}
-
-/// The same of counted tokens, and of what the profile says that the provider adds.
-pub(super) fn most_of(counted: u64, overhead: u64) -> u64 {
-    let own = counted.saturating_mul(TIMES);
-    own.saturating_add(UNSEEN).saturating_add(overhead)
 }
 
 /// What was counted of a prompt of the model before it left; none where that says too little.

@@ -148,24 +148,3 @@ fn t1_a_usage_without_names_measures_what_stood_before_its_answer() {
     session.rollback(api::To::Turns(3)).unwrap();
     assert_eq!(known(), 0);
 }
-
-#[test]
-fn t1_a_usage_that_counts_something_else_is_no_measure() {
-    let named = |digest: &str| {
-        format!(r#"{{"type":"usage","request":"r","issued":"{digest}","input":99000,"output":7}}"#)
-    };
-    let bare = |_: &str| r#"{"type":"usage","input":99000,"output":7}"#.to_owned();
-    let forms: [&dyn Fn(&str) -> String; 2] = [&named, &bare];
-    for form in forms {
-        let fixture = Fixture::new();
-        let session = session(&fixture, QUIET);
-        let prepared = session.prepare(api::Prepare::default()).unwrap();
-        let usage = form(&prepared.prompt.digest);
-        session
-            .append(&[&answers("yes"), &usage, &says("go on")])
-            .unwrap();
-        assert_eq!(session.status().unwrap().measured, 0, "{usage}");
-        let next = session.prepare(api::Prepare::default()).unwrap();
-        assert_eq!(next.prompt.outcome, api::Outcome::Ready, "{usage}");
-    }
-}
