@@ -251,6 +251,32 @@ fn pain_38_a_switch_to_a_smaller_window_is_planned_for_that_window() {
     }
 }
 
+#[test]
+fn pain_38_a_window_that_the_provider_says_is_smaller_is_not_overrun_again() {
+    for model in [Model::Sums, Model::Fails, Model::Silent] {
+        let mut live = Live::new("claude-code", 64_000, &bare());
+        live.provider.traits.window = 32_000;
+        live.model = model;
+        let names = |live: &Live| {
+            live.logged("overflow")
+                .iter()
+                .any(|one| one["limit"] == 32_000)
+        };
+        fill(&mut live, 400, names);
+        let until = live.refused;
+        for turn in 0..120 {
+            let words = said(&format!("later{turn}"), 100);
+            assert!(live.turn("go on", &words).tokens() <= 32_000);
+            if turn % 16 == 0 {
+                live.desk.reopen();
+            }
+        }
+        assert_eq!(live.refused, until, "{model:?}");
+        let commits = (live.made_by("model"), live.made_by("rule"));
+        assert!(commits.0 + commits.1 > 1, "{model:?}: {commits:?}");
+    }
+}
+
 /// A history that is just one token too long for its window.
 fn one_too_long() -> Live {
     let live = Live::new("none", 200_000, &json!({}));

@@ -56,8 +56,10 @@ impl Tried {
                 tried.note(body);
             }
         }
-        // A summary that was asked for before the first refusal is as good as one that is asked for now, once.
-        tried.planned |= tried.refusals > 1 && timeline.work.waiting().is_some();
+        // A summary that was asked for before the first refusal is as good as one that is asked for now, once. A refusal that was answered
+        // with a shorter answer did not ask for it yet.
+        let unasked = 1 + u32::from(tried.shorter);
+        tried.planned |= tried.refusals > unasked && timeline.work.waiting().is_some();
         tried
     }
 

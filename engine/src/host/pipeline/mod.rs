@@ -10,6 +10,7 @@ mod cascade;
 mod compact;
 mod ground;
 mod injections;
+mod over;
 mod overflowed;
 mod propose;
 mod requests;

@@ -390,14 +390,14 @@ impl Cascade<'_> {
 
     /// Nothing more can be taken out.
     fn exhausted(&mut self, held: &mut Held<'_>) -> Result<api::OverflowAnswer, Error> {
-        let (floor, window) = self.look(held, |_, at| Ok((at.fill.floor, at.profile.window)))?;
+        let (left, window) = self.look(held, |_, at| Ok((at.fill.total, at.profile.window)))?;
         let why = match &self.impossible {
             Some(impossible) => format!(
                 "the prompt does not fit whatever is taken out; needs={} limit={} unit={}",
                 impossible.floor, impossible.limit, impossible.unit
             ),
             None => format!(
-                "everything that can be taken out without a model is out; floor={floor} limit={} unit=tokens",
+                "everything that can be taken out without a model is out; left={left} limit={} unit=tokens",
                 self.verdict.limit.unwrap_or(window)
             ),
         };

@@ -1,5 +1,6 @@
 //! The tiers, in order: each sees what the earlier ones changed, and says what it did.
 
+use super::over::Over;
 use super::{Ground, auto, log, with_files};
 use crate::core::Measured;
 use crate::host::ask::Asked;
@@ -176,24 +177,19 @@ impl Ran {
         now: Millis,
     ) -> Result<(), Error> {
         for _ in 0..overflow::LEVELS {
-            let Outcome::Impossible { need, limit, .. } = self.prompt.1.projection.outcome else {
-                return Ok(());
-            };
             let stream = held.slot.stream;
             let proposal = {
                 let (asked, measured) = &self.prompt;
                 let core = &dir.live(held)?.core;
                 let ground = Ground::of(core, stream, asked, measured, now);
-                if !ground.may_level() {
+                let Some(over) = Over::of(core, asked, measured).filter(|_| ground.may_level())
+                else {
                     return Ok(());
-                }
-                let at = ground.situation(core, asked, measured);
-                let excess = Some(need.saturating_sub(limit));
-                let level = overflow::wanted(&at, excess, overflow::reached(&at));
-                match level {
-                    Some(level) => overflow::level(&at, level),
-                    None => return Ok(()),
-                }
+                };
+                over.level(&ground.situation(core, asked, measured))
+            };
+            let Some(proposal) = proposal else {
+                return Ok(());
             };
             self.take(dir, held, ask, now, (Tier::Overflow, proposal))?;
         }

@@ -108,6 +108,27 @@ fn r2_a_shorter_answer_is_tried_once_a_turn_also_over_a_restart() {
     assert_eq!(desk.logged("compact_commit").len(), 1);
 }
 
+/// A summary that was asked for before is not given up because a shorter answer was tried first.
+#[test]
+fn r2_after_a_shorter_answer_the_summary_that_waits_is_asked_for() {
+    let desk = Desk::new(SMALL, r#"{"type":"policy","preset":"claude-code"}"#);
+    desk.talks(12, 300);
+    let prepared = desk.prepares();
+    assert_eq!(prepared.actions[0].kind, "summarise");
+    let answer = prepared.prompt.max_tokens;
+    let limit = prepared.prompt.estimate + answer;
+    let words = REFUSALS[0](limit - answer + 300, answer, limit);
+    assert_eq!(desk.refused(&words).outcome, "retry");
+    let desk = desk.reopened();
+    let asked = desk.refused(&words);
+    assert_eq!(
+        (asked.outcome.as_str(), asked.compaction),
+        ("summarise", prepared.actions[0].compaction.clone())
+    );
+    assert_eq!(desk.refused(&words).outcome, "retry");
+    assert_eq!(desk.logged("compact_commit").len(), 1, "without a model");
+}
+
 /// An answer of fewer tokens than that is worth no call: then something is taken out.
 #[test]
 fn r2_the_shortest_answer_is_of_1024_tokens() {
