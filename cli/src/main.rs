@@ -4,6 +4,7 @@
 //! - Exit status: 0 done, 1 the answer is no, 2 usage, 3 failed.
 
 mod args;
+mod given;
 mod print;
 mod reach;
 mod verbs;

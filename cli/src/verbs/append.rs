@@ -1,14 +1,14 @@
 //! `append`: events from a file or standard input.
 
 use crate::args::{Append, Cli};
+use crate::given;
 use crate::print::line;
 use crate::reach::Reach;
 use recount::{Error, api};
 use serde_json::value::RawValue;
-use std::io::Read as _;
 
 pub(crate) fn run(cli: &Cli, args: &Append) -> crate::Outcome {
-    let text = read(args)?;
+    let text = given::text(&args.events)?;
     let events = events(&text)?;
     if events.is_empty() {
         return Err(Error::invalid("there is no event to append"));
@@ -38,21 +38,6 @@ pub(crate) fn run(cli: &Cli, args: &Append) -> crate::Outcome {
         };
         line(&format!("events {}–{}{again}", done.first, done.head));
     })
-}
-
-fn read(args: &Append) -> Result<String, Error> {
-    let failed = |cause: std::io::Error| {
-        Error::invalid(format!(
-            "events cannot be read: {cause}; file={}",
-            args.events.display()
-        ))
-    };
-    if args.events.as_os_str() == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(&args.events).map_err(failed)
 }
 
 /// One event a line, or one JSON array of events.

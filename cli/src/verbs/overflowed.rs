@@ -2,10 +2,10 @@
 
 use crate::Answer;
 use crate::args::{Cli, Overflowed};
+use crate::given;
 use crate::print::{aside, clean, count, exact, line, yellow};
 use crate::reach::Reach;
 use crate::verbs::project::body;
-use crate::verbs::summarised::read;
 use recount::{Error, api};
 use serde_json::value::{RawValue, to_raw_value};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) fn run(cli: &Cli, args: &Overflowed) -> crate::Outcome {
 /// What the provider said: JSON as it is, else as words.
 fn error(args: &Overflowed) -> Result<Box<RawValue>, Error> {
     let typed = if args.error == "-" {
-        read(Path::new("-"))?
+        given::text(Path::new("-"))?
     } else {
         args.error.clone()
     };

@@ -2,12 +2,11 @@
 
 use crate::Answer;
 use crate::args::{Cli, Summarised};
+use crate::given;
 use crate::print::{clean, count, line, yellow};
 use crate::reach::Reach;
 use recount::{Error, api};
 use serde_json::value::{RawValue, to_raw_value};
-use std::io::Read as _;
-use std::path::Path;
 
 pub(crate) fn run(cli: &Cli, args: &Summarised) -> crate::Outcome {
     let error = args.error.as_ref().map(to_raw_value).transpose();
@@ -18,7 +17,7 @@ pub(crate) fn run(cli: &Cli, args: &Summarised) -> crate::Outcome {
         chunk: args.chunk,
         text: match &error {
             Some(_) => None,
-            None => Some(read(&args.text)?),
+            None => Some(given::text(&args.text)?),
         },
         error,
         stop: args.stop.clone(),
@@ -33,22 +32,6 @@ pub(crate) fn run(cli: &Cli, args: &Summarised) -> crate::Outcome {
         verdict(answer)
     };
     Reach::existing(cli)?.tell("v1.session.summarised", &ask, people, verdict)
-}
-
-/// Text from a file or standard input.
-pub(crate) fn read(path: &Path) -> Result<String, Error> {
-    let failed = |cause: std::io::Error| {
-        Error::invalid(format!(
-            "the text cannot be read: {cause}; file={}",
-            path.display()
-        ))
-    };
-    if path.as_os_str() == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(path).map_err(failed)
 }
 
 fn usage(typed: Option<&str>) -> Result<Option<Box<RawValue>>, Error> {
