@@ -151,10 +151,12 @@ fn taken_back(at: &Situation<'_>) -> bool {
     released.is_some_and(|view| view.value >= at.fill.floor && !changed_since(at, view.seq))
 }
 
-/// Counts a trigger that was reached within a few responses after the last commit and with little that is new, once for each commit.
+/// Counts a trigger that was reached within a few responses after the last commit and with little that is new, once for each commit. A
+/// fold that answered a refusal, or without which nothing could be sent, is none of this tier's: it keeps what is needed, trigger or not.
 fn refill(at: &Situation<'_>) -> Gate {
     let compact = &at.constants.compact;
-    let Some(commit) = last_commit(at.timeline()).filter(|_| compact.refills > 0) else {
+    let last = last_commit(at.timeline()).filter(|_| compact.refills > 0);
+    let Some(commit) = last.filter(|commit| !is_reactive(at, *commit)) else {
         return Gate::Open(Vec::new());
     };
     let counted = view(at, REFILL);
@@ -173,6 +175,17 @@ fn refill(at: &Situation<'_>) -> Gate {
         return Gate::Shut(REFILL_WORDS, alloc::vec![trip]);
     }
     Gate::Open(alloc::vec![event(REFILL, BreakerState::Counts, refills)])
+}
+
+/// The commit came because of a refusal, or of a prompt that could not be sent.
+fn is_reactive(at: &Situation<'_>, commit: Seq) -> bool {
+    let logged = at.state.event(commit);
+    let body = logged.as_ref().map(|logged| &logged.event.body);
+    let Some(Body::CompactCommit(commit)) = body else {
+        return false;
+    };
+    let boundary = commit.boundary.as_ref();
+    boundary.is_some_and(|boundary| boundary.trigger == Trigger::Overflow)
 }
 
 /// What came since a commit is so much of the prompt that the host worked. What a commit brought back is not new.
@@ -201,7 +214,7 @@ fn is_caused(at: &Situation<'_>, seq: Seq) -> bool {
 }
 
 /// The newest compaction whose summary is shown.
-pub(crate) fn last_commit(timeline: &Timeline) -> Option<Seq> {
+fn last_commit(timeline: &Timeline) -> Option<Seq> {
     let shown = timeline
         .summaries
         .keys()

@@ -252,6 +252,27 @@ fn a9_what_came_back_is_no_work() {
     );
 }
 
+/// What a level leaves is what could not go, and says nothing of this tier.
+#[test]
+fn a9_what_a_level_left_is_no_refill() {
+    let mut host = full();
+    for round in 0..4 {
+        let ask = Ask {
+            trigger: Trigger::Overflow,
+            level: 1,
+            ..Ask::default()
+        };
+        let fold = compact::by_rule(&host.view().at(), &ask).unwrap();
+        host.accept(&fold);
+        turn(&mut host, round, 400);
+        let mut view = host.view();
+        view.fill.total = view.lines.trigger;
+        let proposal = propose(&view.at());
+        assert!(plan_in(&proposal).is_some(), "{round}: {}", proposal.did);
+        assert_eq!(breakers_in(&proposal.events), vec![], "{round}");
+    }
+}
+
 #[test]
 fn a9_a_longer_stretch_in_between_counts_from_zero_again() {
     let mut host = full();
