@@ -11,6 +11,7 @@ mod verbs;
 
 use args::{Cli, Verb};
 use clap::Parser as _;
+use recount::ErrorKind;
 use std::process::ExitCode;
 
 /// How a verb ended without failing.
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
         Ok(_) if reach::lost() => ExitCode::from(3),
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        // What the end took says more than that it could not be written yet.
+        Err(error) if reach::lost() && error.kind() == ErrorKind::NotDurable => ExitCode::from(3),
         Err(error) => {
             print::failure(&error, cli.json);
             ExitCode::from(3)

@@ -1,7 +1,7 @@
 //! A system that refuses the real binary: no descriptors, no right to write, no room.
 
 use super::support::{RECOUNT, Rpc, json_of, ok, recount};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -118,6 +118,62 @@ fn what_a_full_disk_took_at_the_end_is_said_by_who_ends() {
     let log = ok(&data, &["log", "s"]);
     assert!(!log.contains("assistant"), "{log}");
     assert!(ok(&data, &["verify"]).contains("clean"));
+}
+
+/// An import that a full disk cuts short says so once, and goes on where it was when there is space.
+#[test]
+fn an_import_that_a_full_disk_cut_short_goes_on_when_there_is_space() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let Some(at) = Small::mount(scratch.path()) else {
+        println!("not shown: nothing can be mounted here");
+        return;
+    };
+    let elsewhere = tempfile::tempdir().expect("a scratch directory");
+    let transcript = elsewhere.path().join("long.jsonl");
+    let transcript = transcript.to_str().expect("a path");
+    std::fs::write(transcript, talk(1_601)).expect("a transcript");
+    let data = at.0.join("data");
+    let output = recount(&data, &["--json", "import", transcript]);
+    assert_eq!(output.status.code(), Some(3));
+    let said: Value = serde_json::from_slice(&output.stderr).expect("one error");
+    assert_eq!(said["data"]["kind"], "not_durable", "{said}");
+    let there = json_of(&data, &["status", "long"])["head"]
+        .as_u64()
+        .expect("a head");
+    assert!(there > 0 && there < 1_601, "{there}");
+    let larger = Command::new("mount")
+        .args(["-o", "remount,size=16m"])
+        .arg(&at.0)
+        .status();
+    assert!(larger.is_ok_and(|status| status.success()));
+    let whole = elsewhere.path().join("whole");
+    assert!(ok(&data, &["import", transcript]).contains("grown"));
+    ok(&whole, &["import", transcript]);
+    for data in [&data, &whole] {
+        assert!(ok(data, &["verify"]).contains("clean"));
+    }
+    let wide = json!({"provider": "anthropic", "model": "m", "wire": "anthropic", "window": 5_000_000, "max_output": 1_000, "prefill": true});
+    let wide = wide.to_string();
+    let body = |data: &Path| {
+        let prompt = json_of(data, &["project", "long", "--profile", &wide]);
+        assert_eq!(prompt["outcome"], "ready");
+        prompt["request"]["body"].clone()
+    };
+    assert_eq!(body(&data), body(&whole));
+}
+
+/// A transcript of so many long lines.
+fn talk(lines: usize) -> String {
+    let line = |number: usize| {
+        let role = ["user", "assistant"][number % 2];
+        let parent = number.checked_sub(1).map(|before| format!("u{before}"));
+        let words = format!("line {number} {}", "w".repeat(2_000));
+        json!({"type": role, "uuid": format!("u{number}"), "parentUuid": parent, "sessionId": "long",
+            "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": role, "content": [{"type": "text", "text": words}]}})
+    };
+    (0..lines)
+        .map(|number| format!("{}\n", line(number)))
+        .collect()
 }
 
 /// A disk of two megabytes, until it is dropped.

@@ -141,7 +141,9 @@ impl Directory {
             let message = format!("the log was not closed cleanly: {cause}");
             match cause {
                 CloseError::NotDurable { .. } => Error::new(ErrorKind::NotDurable, message)
-                    .with_next("what was accepted and not durable is gone: make space, then append it again"),
+                    .with_next(
+                        "what was accepted and not durable is gone: make space, then do it again",
+                    ),
                 _ => Error::new(ErrorKind::Io, message),
             }
         })
