@@ -43,6 +43,7 @@ pub mod doctor;
 mod error;
 pub mod evidence;
 mod host;
+mod lock;
 pub mod place;
 pub mod profiles;
 mod protocol;

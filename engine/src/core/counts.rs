@@ -1,12 +1,13 @@
 //! Token counts of blocks: the log's where it has them, else counted now and remembered until the next `prepare` logs them.
 
 use super::tokenizer;
+use crate::lock::lock;
 use crate::profiles::{Pictures, formula};
 use recount_events::raw::members;
 use recount_events::{Block, BlockId, BlockKind, Body, Content, Event, Format, ImageFacts};
 use recount_projections::{Counts, Map, State};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Counts that the log does not hold yet.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ pub(crate) struct Counting {
 impl Counting {
     /// The same counts, to be added to without effect.
     pub(crate) fn apart(&self) -> Self {
-        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = lock(&self.fresh);
         Self {
             fresh: Mutex::new(fresh.clone()),
             inherited: self.inherited.clone(),
@@ -28,7 +29,7 @@ impl Counting {
 
     /// What is to be logged now, in order; capped so that one event holds it.
     pub(crate) fn fresh(&self) -> Vec<(BlockId, u64)> {
-        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = lock(&self.fresh);
         fresh
             .iter()
             .map(|(block, tokens)| (*block, *tokens))
@@ -38,7 +39,7 @@ impl Counting {
 
     /// It was logged.
     pub(crate) fn logged(&self, counts: &[(BlockId, u64)]) {
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = lock(&self.fresh);
         for (block, _) in counts {
             fresh.remove(block);
         }
@@ -68,11 +69,7 @@ impl Counts for Counter<'_> {
         {
             return *known;
         }
-        let mut fresh = self
-            .counting
-            .fresh
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = lock(&self.counting.fresh);
         *fresh.entry(block).or_insert_with(|| self.now(block, bytes))
     }
 }

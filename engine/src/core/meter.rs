@@ -10,6 +10,7 @@ use super::told::{
     usages,
 };
 use super::{Core, profile_of};
+use crate::lock::lock;
 use recount_events::{Body, Digest, Profile, Seq, Text};
 use recount_projections::{Part, Piece, Projection, Shown, State, Timeline};
 use std::collections::BTreeMap;
@@ -227,10 +228,7 @@ impl Core {
     /// Counted tokens that stood before a response when it was asked for, and those that do now.
     fn before(&self, first: Seq, projection: &Projection, pieces: usize) -> Option<(u64, u64)> {
         let now = projection.pieces.get(pieces)?.tokens_before;
-        let mut known = self
-            .before_response
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = lock(&self.before_response);
         let then = match *known {
             Some((seq, tokens)) if seq == first => tokens,
             _ => self.before_then(first)?,

@@ -1,12 +1,13 @@
 //! The policy in force, and what it puts around a prompt: parameters, marks for the provider's cache.
 
 use super::Core;
+use crate::lock::lock;
 use recount_events::{Body, Policy, Preset, Profile, Seq, Text};
 use recount_policies::constants::CachedForm;
 use recount_policies::{Constants, Ways, assembly, micro};
 use recount_projections::render::{Marks, pinned};
 use recount_projections::{List, Piece, Timeline};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A policy and its numbers.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ impl Core {
         let Some((seq, policy)) = own else {
             return none();
         };
-        let mut known = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.numbers);
         let constants = match &*known {
             Some((at, constants)) if *at == seq => Arc::clone(constants),
             _ => Arc::new(constants_of(policy)),

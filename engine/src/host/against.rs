@@ -6,7 +6,7 @@
 
 use super::directory::{Directory, check_name};
 use super::engine::Engine;
-use super::load::Read;
+use super::read::Read;
 use super::{ask, list, stream};
 use crate::{Error, ErrorKind, api};
 use recount_wal::{RecordDigest, StreamInfo, Wal};

@@ -8,13 +8,14 @@ use super::kept::Writer;
 use super::live::Live;
 use super::notices::Watch;
 use super::{Chance, Options};
+use crate::lock::lock;
 use crate::{Error, ErrorKind};
 use recount_wal::disk::{Disk, RealDisk};
 use recount_wal::{CloseError, OpenError, Recovered, StreamId, Wal};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 /// Sessions held in memory before idle ones are dropped.
 const HELD: usize = 512;
@@ -349,11 +350,6 @@ pub(crate) fn stream_of(key: &[u8; 32], name: &str) -> StreamId {
         .zip(digest.as_bytes())
         .for_each(|(to, from)| *to = *from);
     StreamId(id)
-}
-
-/// Locks what a dying thread cannot leave half-done.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A session's name: 1 to 512 bytes of UTF-8 without NUL.

@@ -150,10 +150,10 @@ pub(super) fn digest_at(
     let mut found = None;
     stream::visit(dir, &log, stream, seq.0, seq.0, &mut |read| {
         match read {
-            super::load::Read::Event(_, record) | super::load::Read::Unreadable(record) => {
+            super::read::Read::Event(_, record) | super::read::Read::Unreadable(record) => {
                 found = Some(record.digest)
             }
-            super::load::Read::Gap(_) => {}
+            super::read::Read::Gap(_) => {}
         }
         Ok(())
     })?;

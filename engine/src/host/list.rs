@@ -1,9 +1,11 @@
 //! The sessions of a directory; what the engine says of itself.
 
 use super::ask::WIRES;
-use super::directory::{Directory, NAME_BYTES, Named, lock};
+use super::directory::{Directory, NAME_BYTES, Named};
 use super::engine::Engine;
-use super::load::{Read, name_in, read};
+use super::load::name_in;
+use super::read::{Read, read};
+use crate::lock::lock;
 use crate::{Error, api, profiles, protocol};
 use recount_events::{Body, Event};
 use recount_projections::render::RENDERING;

@@ -6,57 +6,12 @@
 use super::directory::{Directory, Held};
 use super::kept::Kept;
 use super::live::{Live, Weighed};
+use super::read::Read;
 use crate::core::{Core, Keys, Repeat, is_session_inject};
 use crate::{Error, ErrorKind, api};
-use recount_events::{BlockId, Body, Event, Found, Seq, Text};
+use recount_events::{BlockId, Body, Event, Seq, Text};
 use recount_projections::{Map, State};
-use recount_wal::{Entry, Gap, Record, RecordDigest, Stored, StreamId, Wal};
-
-/// A position as it was read.
-pub(super) enum Read {
-    /// An event and its record.
-    Event(Box<Event>, Box<Record>),
-    /// A record that is no event.
-    Unreadable(Box<Record>),
-    /// Positions that are not there.
-    Gap(Gap),
-}
-
-/// Reads a part of a stream.
-pub(super) fn read(
-    log: &Wal,
-    stream: StreamId,
-    from: u64,
-    to: u64,
-) -> impl Iterator<Item = Result<Read, Error>> + use<> {
-    log.read(stream, from, to).map(|entry| match entry {
-        Ok(Entry::Record(record)) => Ok(decode(record)),
-        Ok(Entry::Gap(gap)) => Ok(Read::Gap(gap)),
-        Err(cause) => Err(Error::new(
-            ErrorKind::Io,
-            format!("the log cannot be read: {cause}"),
-        )),
-    })
-}
-
-fn decode(record: Box<Record>) -> Read {
-    let contents = record.contents.iter().cloned().map(found).collect();
-    match Event::decode(record.kind, record.schema, &record.body, contents) {
-        Ok(event) => Read::Event(Box::new(event), record),
-        Err(_) => Read::Unreadable(record),
-    }
-}
-
-fn found(stored: Stored) -> Found {
-    match stored {
-        Stored::Here(content) => Found::Here {
-            salt: content.salt,
-            bytes: content.bytes,
-        },
-        Stored::Lost => Found::Lost,
-        Stored::Erased => Found::Erased,
-    }
-}
+use recount_wal::{Gap, Record, RecordDigest, StreamId, Wal};
 
 /// What a stream's events add up to.
 pub(super) struct Fold {

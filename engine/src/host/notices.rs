@@ -2,7 +2,7 @@
 //!
 //! - Whoever listens is called by the thread at which it happens, so it should only hand over; a panic of his is caught.
 
-use super::directory::lock;
+use crate::lock::lock;
 use recount_wal::store::{StoreOptions, StoreState};
 use recount_wal::{Follower, Record};
 use serde::{Deserialize, Serialize};

@@ -1,17 +1,18 @@
 //! The prompt to send: what it decides is logged, and it leaves only when everything that it depends on is on disk.
 
-use super::ask::{Asked, resolve};
+use super::ask::Asked;
 use super::changed;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
+use super::look::look;
 use super::pipeline;
+use super::profile_used::profile_used;
 use super::project::{Form, answer};
 use super::query;
 use super::write::{Terms, check_expect, refusal};
 use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER, issued_in};
 use crate::{Error, ErrorKind, api};
-use recount_events::raw::members;
-use recount_events::{Body, Counted, Event, Issued, Millis, Profile, Seq, Text};
+use recount_events::{Body, Counted, Event, Issued, Millis, Seq, Text};
 use recount_projections::render::RENDERING;
 use recount_projections::{Outcome, Projection};
 use recount_wal::Class;
@@ -119,54 +120,6 @@ fn prepare_key(dir: &Directory, key: &str, ask: &api::Prepare) -> Key {
     )
 }
 
-/// Renders and measures what is asked for.
-pub(super) fn look(
-    dir: &Directory,
-    held: &mut Held<'_>,
-    ask: &api::Prepare,
-) -> Result<(Asked, Measured), Error> {
-    dir.ask(held, |live| {
-        let core = &mut live.core;
-        let mut asked = resolve(
-            core,
-            &ask.at,
-            ask.profile.as_ref(),
-            ask.wire.as_deref(),
-            ask.heal,
-        )?;
-        if let Some(params) = ask.params.as_deref() {
-            asked.profile = with_params(&asked.profile, params.get())?;
-        }
-        let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
-        Ok((asked, measured))
-    })
-}
-
-/// The profile with a request's own parameters, which take the place of those of the same name.
-fn with_params(profile: &Profile, params: &str) -> Result<Profile, Error> {
-    let Some(given) = members(params) else {
-        return Err(Error::invalid("params is no object").with_field("params"));
-    };
-    let given: Vec<_> = given.collect();
-    let own = profile
-        .params
-        .as_ref()
-        .and_then(Text::as_str)
-        .and_then(members);
-    let kept = own
-        .into_iter()
-        .flatten()
-        .filter(|one| !given.iter().any(|other| other.key() == one.key()));
-    let written: Vec<String> = kept
-        .chain(given.iter().copied())
-        .map(|member| format!("{}:{}", member.token, member.value))
-        .collect();
-    Ok(Profile {
-        params: Some(Text::json(&format!("{{{}}}", written.join(",")))),
-        ..profile.clone()
-    })
-}
-
 /// Logs counts and the issue, waits for the disk, opens the prompt.
 fn issue(
     dir: &Directory,
@@ -185,7 +138,7 @@ fn issue(
             counts: counts.clone(),
         })
     });
-    let extra = asked.source.is_none().then(|| profile_used(asked));
+    let extra = asked.source.is_none().then(|| profile_used(&asked.profile));
     let own = |body| Event {
         at: now,
         body,
@@ -247,23 +200,6 @@ fn issued(asked: &Asked, measured: &Measured) -> Issued {
         profile: asked.source,
         healed: asked.heal,
     }
-}
-
-/// Member of an `issued` event that holds a profile which no event of the session has.
-pub(super) const PROFILE_USED: &str = "profile_used";
-
-/// A request's own profile is kept with what it issued, so that the prompt can be rendered again.
-fn profile_used(asked: &Asked) -> Text {
-    let event = Event {
-        at: Millis(0),
-        body: Body::Profile(asked.profile.clone()),
-        because: None,
-        extra: None,
-    };
-    Text::json(&format!(
-        "{{\"{PROFILE_USED}\":{}}}",
-        event.to_json(Seq(0), None)
-    ))
 }
 
 /// Answers again what was prepared under the same key.

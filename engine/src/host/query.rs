@@ -2,8 +2,8 @@
 
 use super::directory::{Directory, durable};
 use super::engine::Engine;
-use super::load::Read;
 use super::pipeline::cause_name;
+use super::read::Read;
 use super::words::tokens;
 use super::{ask, stream};
 use crate::core::{Compaction, Core, InForce, Measured, maker, scaled, trigger};

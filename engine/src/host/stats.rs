@@ -2,9 +2,10 @@
 //!
 //! - What is counted without being asked for costs no reading of the log; the sizes of sessions cost one pass over its bodies.
 
-use super::directory::{Directory, lock};
+use super::directory::Directory;
 use super::engine::Engine;
 use super::report;
+use crate::lock::lock;
 use crate::{Error, ErrorKind, api};
 use recount_wal::store::{StoreState, StoreStatus};
 use recount_wal::{Entry, Recovered, StreamInfo, Wal};

@@ -1,7 +1,7 @@
 //! Reading a session's positions in order, inherited ones from its parents.
 
 use super::directory::Directory;
-use super::load::{Read, read};
+use super::read::{Read, read};
 use crate::{Error, ErrorKind};
 use recount_events::Body;
 use recount_wal::{StreamId, Wal};

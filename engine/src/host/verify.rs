@@ -5,12 +5,13 @@
 
 use super::directory::Directory;
 use super::engine::Engine;
-use super::load::{Read, no_session};
-use super::prepare::PROFILE_USED;
+use super::load::no_session;
+use super::profile_used::own_profile;
+use super::read::Read;
 use super::{against, changed, report, stream};
 use crate::core::{Core, Keys, profile_of};
 use crate::{Error, api};
-use recount_events::{Body, Event, Held, Issued, Profile, Seq, Text, raw};
+use recount_events::{Body, Event, Held, Issued, Profile, Seq};
 use recount_projections::{Applied, State};
 use recount_wal::{Damage, Record, RecordDigest, StreamId, Wal};
 use std::collections::BTreeMap;
@@ -369,15 +370,5 @@ fn fold(core: &mut Core, event: Event) {
         Err(misfit) => {
             core.state.skip(event, misfit);
         }
-    }
-}
-
-/// The profile that an `issued` event carries itself.
-pub(super) fn own_profile(event: &Event) -> Option<Profile> {
-    let extra = event.extra.as_ref().and_then(Text::as_str)?;
-    let logged = Event::from_log_json(raw::member(extra, PROFILE_USED)?).ok()?;
-    match logged.event.body {
-        Body::Profile(profile) => Some(profile),
-        _ => None,
     }
 }

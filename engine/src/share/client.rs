@@ -1,10 +1,11 @@
 //! A client's side: a pool of connections, each used by one request at a time.
 
 use super::{request, socket};
+use crate::lock::lock;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Connections to the process that holds a directory.
 #[derive(Debug)]
@@ -34,11 +35,7 @@ impl Client {
 
     /// Sends a line, waits for its answer; a line that is not a request has none.
     pub(super) fn ask(&self, line: &[u8]) -> Result<String, Lost> {
-        let pooled = self
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let pooled = lock(&self.idle).pop();
         let mut connection = match pooled {
             Some(connection) => connection,
             None => BufReader::new(socket::connect(&self.dir).map_err(|_| Lost::Before)?),
@@ -52,10 +49,7 @@ impl Client {
         if request::is_closing(&answer) {
             return Err(Lost::Before);
         }
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(connection);
+        lock(&self.idle).push(connection);
         Ok(answer)
     }
 }

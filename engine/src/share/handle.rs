@@ -3,6 +3,7 @@
 use super::client::{Client, Lost};
 use super::request;
 use super::server::Server;
+use crate::lock::lock;
 use crate::{Dispatcher, Engine, Error, ErrorKind, Options};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
@@ -86,8 +87,7 @@ impl Handle {
     /// # Errors
     /// Those of [`Engine::close`].
     pub fn close(&self) -> Result<(), Error> {
-        let way = self.inner.way.lock();
-        way.unwrap_or_else(PoisonError::into_inner).close()
+        lock(&self.inner.way).close()
     }
 
     /// Who is told of what nobody asked for, while this process holds the directory.
@@ -140,11 +140,7 @@ impl Handle {
 
     /// Finds the way anew after a client lost its holder; another thread may have done so already.
     fn again(&self, lost: &Arc<Client>) -> Result<(), Error> {
-        let mut way = self
-            .inner
-            .way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut way = lock(&self.inner.way);
         if matches!(&*way, Way::Remote(client) if Arc::ptr_eq(client, lost)) {
             *way = find(&self.inner.dir, &self.inner.options)?;
         }
@@ -152,11 +148,7 @@ impl Handle {
     }
 
     fn way(&self) -> Way {
-        self.inner
-            .way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.inner.way).clone()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The holder's side: a thread that accepts, and one for each connection.
 
 use super::{request, socket};
+use crate::lock::lock;
 use crate::{Dispatcher, MAX_LINE};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -35,9 +36,7 @@ struct Shared {
 
 impl Shared {
     fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, UnixStream>> {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.connections)
     }
 }
 

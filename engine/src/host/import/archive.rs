@@ -96,7 +96,7 @@ fn common(
     let mut count = 0_usize;
     let mut same = true;
     crate::host::stream::visit(dir, log, stream, 0, heads.accepted, &mut |read| {
-        use crate::host::load::Read;
+        use crate::host::read::Read;
         let digest = match read {
             Read::Event(_, record) | Read::Unreadable(record) => Some(record.digest),
             Read::Gap(_) => None,

@@ -3,8 +3,8 @@
 //! - It holds no log open: when the directory is closed, nothing is read any more.
 //! - What the meter asks for at every prompt (usages, what was issued, profiles) is held; there are few of those.
 
-use crate::host::directory::lock;
-use crate::host::load::{Read, read};
+use crate::host::read::{Read, read};
+use crate::lock::lock;
 use recount_events::{Body, Class, Seq};
 use recount_projections::{Logged, Source};
 use recount_wal::{StreamId, Wal};

@@ -5,7 +5,7 @@
 
 use super::Stored;
 use super::file::{Place, understood};
-use crate::host::directory::lock;
+use crate::lock::lock;
 use crossbeam_channel::{Sender, TrySendError, bounded};
 use recount_wal::disk::{Access, Disk};
 use recount_wal::{StreamId, Wal};

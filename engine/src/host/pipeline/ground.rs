@@ -6,7 +6,7 @@ use crate::core::{Core, Decision, Input, Key, Repeat};
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
 use crate::host::hooks::{CommitSeen, PlanSeen};
-use crate::host::prepare::look;
+use crate::host::look::look;
 use crate::host::write::{Terms, refusal};
 use crate::{Error, ErrorKind, api};
 use recount_events::{Body, CompactAbandon, CompactPlan, Event, Millis, Range, Seq, Text, Trigger};

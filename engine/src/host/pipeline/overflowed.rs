@@ -20,6 +20,7 @@ use crate::host::ask::digest;
 use crate::host::directory::{Directory, Held};
 use crate::host::engine::Engine;
 use crate::host::hooks::PlanSeen;
+use crate::host::look::look;
 use crate::host::prepare;
 use crate::host::write::check_expect;
 use crate::{Error, ErrorKind, api};
@@ -246,7 +247,7 @@ impl Cascade<'_> {
             return Ok(None);
         }
         let (least, sent) = (self.sent.least(), self.verdict.answer);
-        let (_, measured) = prepare::look(self.dir, held, &self.prepare())?;
+        let (_, measured) = look(self.dir, held, &self.prepare())?;
         let again = &measured.projection;
         let fits = again.outcome == Outcome::Ready && again.max_tokens >= least;
         if !fits || sent.is_some_and(|sent| again.max_tokens >= sent) {

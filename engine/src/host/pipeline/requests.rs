@@ -9,8 +9,8 @@
 use crate::core::{Core, issued_in, profile_of};
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
+use crate::host::profile_used::own_profile;
 use crate::host::project;
-use crate::host::verify::own_profile;
 use crate::{Error, api};
 use recount_events::raw::{member, member_words, members, words};
 use recount_events::{Body, CompactPlan, Profile, Seq, Text, Trigger};

@@ -5,7 +5,8 @@ use super::{Ground, auto, log, with_files};
 use crate::core::Measured;
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
-use crate::host::prepare::look;
+use crate::host::look::look;
+use crate::lock::lock;
 use crate::{Error, ErrorKind, api};
 use recount_events::Millis;
 use recount_policies::{Proposal, Propose, Tier, assembly, overflow};
@@ -115,11 +116,7 @@ impl Ran {
         }
         let at = ground.situation(core, asked, measured);
         Ok(match tier {
-            Tier::Snip => {
-                let index = core.zombies.lock();
-                let mut index = index.unwrap_or_else(std::sync::PoisonError::into_inner);
-                recount_policies::snip::propose_with(&at, &mut index)
-            }
+            Tier::Snip => recount_policies::snip::propose_with(&at, &mut lock(&core.zombies)),
             _ => propose(&at),
         })
     }

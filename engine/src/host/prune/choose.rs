@@ -1,7 +1,7 @@
 //! Which sessions a policy names, and which of them stay all the same.
 
 use crate::host::directory::Directory;
-use crate::host::load::{Read, read};
+use crate::host::read::{Read, read};
 use crate::host::{list, stream};
 use crate::{Error, api};
 use recount_events::{Body, SessionKind};

@@ -7,10 +7,11 @@
 mod archive;
 mod choose;
 
-use super::directory::{Directory, Held, Slot, lock};
+use super::directory::{Directory, Held, Slot};
 use super::engine::Engine;
 use super::stats;
 use crate::core::Key;
+use crate::lock::lock;
 use crate::{Error, ErrorKind, api};
 use choose::{Candidate, candidates, choose};
 use recount_wal::{ForgetError, Forgotten, OnDamage, StreamId, Wal};

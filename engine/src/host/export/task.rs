@@ -1,7 +1,7 @@
 //! Tasks out: a session as the files that Cline would have.
 
-use super::engine::Engine;
-use super::export::{outside, sync_folder_of, write_archive};
+use super::target::{outside, sync_folder_of, write_archive};
+use crate::host::engine::Engine;
 use crate::{Error, ErrorKind, api, place};
 use recount_events::Seq;
 use recount_projections::State;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Writes the files of a session into a folder.
 pub(super) fn export(engine: &Engine, ask: &api::Export) -> Result<api::Exported, Error> {
     let dir = &*engine.inner;
-    super::directory::check_name(&ask.session)?;
+    crate::host::directory::check_name(&ask.session)?;
     let Some(path) = ask.path.as_deref() else {
         return Err(Error::invalid("a task is a folder of files")
             .with_field("path")

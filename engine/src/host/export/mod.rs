@@ -1,9 +1,15 @@
 //! Archives out.
 
+mod target;
+mod task;
+
+pub(super) use target::{outside, write_archive};
+
 use super::directory::Directory;
 use super::engine::Engine;
-use super::load::{Read, no_session};
-use super::{project, stream};
+use super::load::no_session;
+use super::read::Read;
+use super::stream;
 use crate::{Error, ErrorKind, api, place};
 use recount_events::{Digest, Event, Found, Seq};
 use recount_transcripts::archive::{self, Entry, Header, Trailer};
@@ -12,20 +18,6 @@ use std::path::Path;
 
 /// The longest archive that is handed out inside an answer, in bytes.
 const INSIDE: usize = 24 << 20;
-
-/// Names in a data directory that nothing may be written over.
-const OWN: &[&str] = &[
-    "segments",
-    "key",
-    "key.new",
-    "lock",
-    "store",
-    "states",
-    "socket",
-    "socket.path",
-    "out",
-    "spills",
-];
 
 /// An archive as it grows.
 pub(super) struct Writing {
@@ -45,7 +37,7 @@ impl Engine {
     pub fn export(&self, ask: &api::Export) -> Result<api::Exported, Error> {
         let dir = &*self.inner;
         if ["cline-task", "roo-task"].contains(&ask.format.as_deref().unwrap_or_default()) {
-            return super::export_task::export(self, ask);
+            return task::export(self, ask);
         }
         if let Some(format) = ask
             .format
@@ -91,63 +83,6 @@ pub(super) fn archive(dir: &Directory, log: &Wal, session: &str) -> Result<Writi
         head: writing.head,
     }));
     Ok(writing)
-}
-
-/// Refuses a path that is one of the directory's own files or in one of its folders.
-pub(super) fn outside(dir: &Directory, path: &Path) -> Result<(), Error> {
-    let own = std::fs::canonicalize(&dir.path);
-    let parent = path.parent().unwrap_or(path);
-    let parent = if parent.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        parent
-    };
-    let (Ok(own), Ok(parent)) = (own, std::fs::canonicalize(parent)) else {
-        // A folder that is not there is nobody's; writing to it fails by itself.
-        return Ok(());
-    };
-    let place = path
-        .file_name()
-        .map_or_else(|| parent.clone(), |name| parent.join(name));
-    let inside = place.strip_prefix(&own).ok();
-    let first = inside.map(|inside| {
-        inside
-            .components()
-            .next()
-            .map(|part| part.as_os_str().to_owned())
-    });
-    let taken = match first {
-        None => false,
-        Some(None) => true,
-        Some(Some(name)) => OWN.iter().any(|own| name == *own),
-    };
-    if !taken {
-        return Ok(());
-    }
-    Err(
-        Error::invalid("the path is one of the data directory's own files")
-            .with_field("path")
-            .with_next("name a file outside the data directory"),
-    )
-}
-
-/// Writes an archive durably, whole or not at all; over nothing but a file.
-pub(super) fn write_archive(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    place::replaceable(path)?;
-    project::write_private(path, bytes)?;
-    sync_folder_of(path)
-}
-
-/// Has a name on disk: what a folder holds is on disk once the folder is.
-pub(super) fn sync_folder_of(path: &Path) -> Result<(), Error> {
-    #[cfg(unix)]
-    {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        std::fs::File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
 }
 
 impl Writing {
