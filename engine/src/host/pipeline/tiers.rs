@@ -30,6 +30,14 @@ pub(crate) struct Ran {
     pub(crate) blocked: Option<Blocked>,
 }
 
+/// One request for a prompt.
+#[derive(Clone, Copy)]
+struct Turn<'a> {
+    dir: &'a Directory,
+    ask: &'a api::Prepare,
+    now: Millis,
+}
+
 /// Runs the tiers over a prompt at the head; what waits for somebody is left as it is.
 pub(crate) fn run(
     dir: &Directory,
@@ -38,6 +46,7 @@ pub(crate) fn run(
     prompt: (Asked, Measured),
     now: Millis,
 ) -> Result<Ran, Error> {
+    let turn = Turn { dir, ask, now };
     let mut ran = Ran {
         prompt,
         tiers: Vec::new(),
@@ -48,13 +57,13 @@ pub(crate) fn run(
             return Ok(ran);
         }
         match tier {
-            Tier::Compact => ran.compaction(dir, held, ask, now, *propose)?,
-            _ => ran.step(dir, held, ask, now, (*tier, *propose))?,
+            Tier::Compact => ran.compaction(turn, held, *propose)?,
+            _ => ran.step(turn, held, (*tier, *propose))?,
         }
     }
-    ran.step(dir, held, ask, now, (Tier::Assembly, assembly::propose))?;
-    ran.levels(dir, held, ask, now)?;
-    ran.line(dir, held, now)?;
+    ran.step(turn, held, (Tier::Assembly, assembly::propose))?;
+    ran.levels(turn, held)?;
+    ran.line(turn, held)?;
     Ok(ran)
 }
 
@@ -75,42 +84,37 @@ impl Ran {
     /// ⑤, which is more than events: hooks are asked, and a commit is weighed.
     fn compaction(
         &mut self,
-        dir: &Directory,
+        turn: Turn<'_>,
         held: &mut Held<'_>,
-        ask: &api::Prepare,
-        now: Millis,
         propose: Propose,
     ) -> Result<(), Error> {
-        let report = auto::compaction(dir, held, &self.prompt, now, propose)?;
-        self.note(dir, held, ask, report)
+        let report = auto::compaction(turn.dir, held, &self.prompt, turn.now, propose)?;
+        self.note(turn, held, report)
     }
 
     fn step(
         &mut self,
-        dir: &Directory,
+        turn: Turn<'_>,
         held: &mut Held<'_>,
-        ask: &api::Prepare,
-        now: Millis,
         (tier, propose): (Tier, Propose),
     ) -> Result<(), Error> {
-        let proposal = with_files(dir, held, |held, files| {
-            self.proposed(dir, held, now, files, (tier, propose))
+        let proposal = with_files(turn.dir, held, |held, files| {
+            self.proposed(turn, held, files, (tier, propose))
         })?;
-        self.take(dir, held, ask, now, (tier, proposal))
+        self.take(turn, held, (tier, proposal))
     }
 
     fn proposed(
         &self,
-        dir: &Directory,
+        turn: Turn<'_>,
         held: &mut Held<'_>,
-        now: Millis,
         files: bool,
         (tier, propose): (Tier, Propose),
     ) -> Result<Proposal, Error> {
         let (asked, measured) = &self.prompt;
         let stream = held.slot.stream;
-        let core = &dir.live(held)?.core;
-        let mut ground = Ground::of(core, stream, asked, measured, now);
+        let core = &turn.dir.live(held)?.core;
+        let mut ground = Ground::of(core, stream, asked, measured, turn.now);
         if !files {
             ground = ground.without_files();
         }
@@ -124,10 +128,8 @@ impl Ran {
     /// Logs what was proposed and renders again.
     fn take(
         &mut self,
-        dir: &Directory,
+        turn: Turn<'_>,
         held: &mut Held<'_>,
-        ask: &api::Prepare,
-        now: Millis,
         (tier, proposal): (Tier, Proposal),
     ) -> Result<(), Error> {
         let mut report = api::TierReport {
@@ -136,7 +138,7 @@ impl Ran {
             freed: proposal.freed,
             events: Vec::new(),
         };
-        match log(dir, held, &proposal, now, Class::Ordered) {
+        match log(turn.dir, held, &proposal, turn.now, Class::Ordered) {
             Ok(events) => report.events = events,
             Err(error) if error.kind() == ErrorKind::Rejected => {
                 tracing::error!(tier = tier.name(), %error, "a tier proposed what does not fit");
@@ -145,19 +147,18 @@ impl Ran {
             }
             Err(error) => return Err(error),
         }
-        self.note(dir, held, ask, report)
+        self.note(turn, held, report)
     }
 
     /// Keeps what a tier did, and the prompt after it.
     fn note(
         &mut self,
-        dir: &Directory,
+        turn: Turn<'_>,
         held: &mut Held<'_>,
-        ask: &api::Prepare,
         report: api::TierReport,
     ) -> Result<(), Error> {
         if !report.events.is_empty() {
-            self.prompt = look(dir, held, ask)?;
+            self.prompt = look(turn.dir, held, turn.ask)?;
         }
         if !report.did.is_empty() {
             self.tiers.push(report);
@@ -166,19 +167,13 @@ impl Ran {
     }
 
     /// Levels without a model, each harder than the one before, while the prompt does not fit.
-    fn levels(
-        &mut self,
-        dir: &Directory,
-        held: &mut Held<'_>,
-        ask: &api::Prepare,
-        now: Millis,
-    ) -> Result<(), Error> {
+    fn levels(&mut self, turn: Turn<'_>, held: &mut Held<'_>) -> Result<(), Error> {
         for _ in 0..overflow::LEVELS {
             let stream = held.slot.stream;
             let proposal = {
                 let (asked, measured) = &self.prompt;
-                let core = &dir.live(held)?.core;
-                let ground = Ground::of(core, stream, asked, measured, now);
+                let core = &turn.dir.live(held)?.core;
+                let ground = Ground::of(core, stream, asked, measured, turn.now);
                 let Some(over) = Over::of(core, asked, measured).filter(|_| ground.may_level())
                 else {
                     return Ok(());
@@ -188,17 +183,17 @@ impl Ran {
             let Some(proposal) = proposal else {
                 return Ok(());
             };
-            self.take(dir, held, ask, now, (Tier::Overflow, proposal))?;
+            self.take(turn, held, (Tier::Overflow, proposal))?;
         }
         Ok(())
     }
 
     /// The hard line, where nothing may be compacted by itself.
-    fn line(&mut self, dir: &Directory, held: &mut Held<'_>, now: Millis) -> Result<(), Error> {
+    fn line(&mut self, turn: Turn<'_>, held: &mut Held<'_>) -> Result<(), Error> {
         let (asked, measured) = &self.prompt;
         let stream = held.slot.stream;
-        let core = &dir.live(held)?.core;
-        let ground = Ground::of(core, stream, asked, measured, now);
+        let core = &turn.dir.live(held)?.core;
+        let ground = Ground::of(core, stream, asked, measured, turn.now);
         if ground.blocked() {
             let limit = ground.lines.blocking;
             self.blocked = Some(Blocked { limit });
