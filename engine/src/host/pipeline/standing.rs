@@ -10,6 +10,9 @@ use crate::{Error, api};
 use recount_events::{Body, Event, Millis, Seq};
 use recount_policies::{Situation, compact};
 
+/// Why a compaction ends that would not make the prompt smaller.
+pub(super) const GROWS: &str = "does not shrink";
+
 /// What is open now, as an answer: its outcome is still to be said.
 pub(super) fn standing(
     dir: &Directory,
@@ -228,7 +231,7 @@ impl Done {
             (Some(_), Some(_)) => "model_free",
             (Some(_), None) => "committed",
             (None, _) if self.planned => "retry",
-            (None, Some(why)) if why == super::summarised::GROWS => "rejected",
+            (None, Some(why)) if why == GROWS => "rejected",
             (None, Some(_)) => "abandoned",
             (None, None) if self.counted => "retry",
             (None, None) if self.chunk => "next",

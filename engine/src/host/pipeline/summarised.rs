@@ -9,7 +9,7 @@ use super::compact::{asks_nobody, name, plain, plan_events, waits};
 use super::ground::{Commit, Weighed, abandon, at_head, commit, own, step, weigh, with, write};
 use super::requests::Pending;
 use super::said::Refused;
-use super::standing::{failures, repeated, standing, tried_again, void};
+use super::standing::{GROWS, failures, repeated, standing, tried_again, void};
 use crate::core::{Core, Key};
 use crate::host::directory::{Directory, Held};
 use crate::host::engine::Engine;
@@ -25,8 +25,6 @@ use serde_json::value::RawValue;
 
 /// The breaker that remembers which chunks were asked for again; its value is the chunk.
 const ANSWER: &str = "answer";
-/// Why a compaction ends that would not make the prompt smaller.
-pub(super) const GROWS: &str = "does not shrink";
 /// Why a plan ends whose request no window holds.
 const TOO_LONG: &str = "the request was too long";
 
