@@ -25,9 +25,11 @@ pub mod reading;
 mod situation;
 pub mod snip;
 pub mod thresholds;
+mod ways;
 
 pub use constants::Constants;
-pub use presets::{Propose, Remedy, TIERS, Ways};
+pub use presets::TIERS;
 pub use proposal::{Proposal, Proposed, Spill, Tier};
 pub use situation::{Fill, Situation, Words};
 pub use thresholds::{Level, Thresholds};
+pub use ways::{Propose, Remedy, Ways};

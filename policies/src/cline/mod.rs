@@ -21,7 +21,7 @@ pub(crate) use condense::{applies, notices_of, span};
 pub use truncate::{overflowed, propose};
 pub use view::View;
 
-use crate::presets::{Propose, Remedy};
+use crate::ways::{Propose, Remedy};
 use crate::{Situation, Tier};
 use recount_cline::Window;
 use recount_events::{Profile, Wire};
