@@ -88,14 +88,15 @@ pub trait Open: Send + Sync {
     /// Opens or creates.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] may be tried again; after anything else the directory is given up.
+    /// After [`StoreError::Full`] the same directory is opened again when there may be space; after anything else it is
+    /// given up. Who expects a lock to be free in a moment waits for it inside.
     fn open(&self, directory: &Path) -> Result<Arc<dyn Store>, StoreError>;
 }
 
 /// What went wrong, by what the caller does about it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
-    /// Somebody holds the store's lock: try again in a moment.
+    /// Somebody holds the store's lock and did not give it back while the opener waited: rebuild elsewhere.
     #[error("store is locked: {0}")]
     Locked(String),
     /// The disk is full: stop filling, read from the segments, try again later.

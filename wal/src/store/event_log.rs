@@ -9,13 +9,16 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use super::shared::Shared;
 use super::source::Segments;
 use super::status::{Doubt, StoreOptions, StoreState, StoreStatus};
 use super::supervisor::supervise;
 use crate::record::Record;
+
+/// How often whoever waits for a comparison looks whether it can still come.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The store behind the segments. Share it by reference; it is `Send` and `Sync`.
 pub struct EventLog {
@@ -111,13 +114,17 @@ impl EventLog {
     }
 
     /// Reads every row again and compares it with the segments; answers how many records the rows hold, and has the store
-    /// rebuilt when it differs. None while it serves no reads.
+    /// rebuilt when it differs. None while it serves no reads, or when it stops before it has answered.
     pub fn verify(&self) -> Option<Result<u64, Doubt>> {
+        let worker = self.shared.serving()?;
         // The worker does it between two writes, so that no row changes meanwhile.
         let answer = self.shared.ask_to_verify();
-        while self.status().state == StoreState::Ready {
-            if let Ok(outcome) = answer.recv_timeout(Duration::from_millis(50)) {
-                return Some(outcome);
+        // One that was given up over it may keep the question for ever.
+        while self.shared.serving() == Some(worker) {
+            match answer.recv_timeout(LOOK) {
+                Ok(outcome) => return Some(outcome),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
         answer.try_recv().ok()
@@ -130,10 +137,6 @@ impl EventLog {
 
     /// Writes what is open and closes; whether it ended within the limit that the options give.
     pub fn close(&self) -> bool {
-        self.end()
-    }
-
-    fn end(&self) -> bool {
         if self.shared.closing.swap(true, Ordering::AcqRel) {
             return false;
         }
@@ -144,10 +147,7 @@ impl EventLog {
         }
         // The sender is dropped at the end; a time-out says that the store hangs.
         let outcome = self.ended.recv_timeout(self.shared.options.close);
-        matches!(
-            outcome,
-            Err(crossbeam_channel::RecvTimeoutError::Disconnected)
-        )
+        matches!(outcome, Err(RecvTimeoutError::Disconnected))
     }
 }
 
@@ -161,6 +161,6 @@ impl std::fmt::Debug for EventLog {
 
 impl Drop for EventLog {
     fn drop(&mut self) {
-        self.end();
+        self.close();
     }
 }

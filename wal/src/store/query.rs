@@ -1,6 +1,8 @@
 //! Reading from the store: records of a stream, and positions by time and by term.
 //!
-//! - An answer is either right or "look in the segments"; a store that is in doubt gives only the latter.
+//! - An answer is either right or "look in the segments"; a store that is in doubt gives only the latter, from the moment the doubt is raised until
+//!   another one has been compared or built; who was reading at that moment still gets what it found.
+//! - What is kept of a store's chunks is kept only while readers use that store.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -43,7 +45,7 @@ impl EventLog {
         let Some(store) = self.usable() else {
             return Part::Elsewhere(to);
         };
-        self.part_of(&*store, stream, from, to)
+        self.part_of(&store, stream, from, to)
             .unwrap_or_else(|doubt| {
                 self.shared.raise(doubt);
                 Part::Elsewhere(to)
@@ -118,7 +120,7 @@ impl EventLog {
 
     fn part_of(
         &self,
-        store: &dyn Store,
+        store: &Arc<dyn Store>,
         stream: StreamId,
         from: u64,
         to: u64,
@@ -130,14 +132,14 @@ impl EventLog {
         if let Some(chunk) = self.shared.cache.holding(stream, from) {
             return records_of(&chunk, from, to).map_err(|bad| bad_chunk(stream, bad));
         }
-        if let Some(chunk) = chunk_before(store, stream, from)?
+        if let Some(chunk) = chunk_before(&**store, stream, from)?
             && chunk.index_of(from).is_some()
         {
             let chunk = Arc::new(chunk);
-            self.shared.cache.keep(Arc::clone(&chunk));
+            self.shared.keep(store, &chunk);
             return records_of(&chunk, from, to).map_err(|bad| bad_chunk(stream, bad));
         }
-        let in_store = first_after(store, stream, from)?;
+        let in_store = first_after(&**store, stream, from)?;
         let in_memory = self.shared.live().next_from(stream, from);
         let next = in_store.into_iter().chain(in_memory).min();
         Ok(Part::Elsewhere(next.map_or(to, |next| {
@@ -340,7 +342,7 @@ impl Cache {
         chunks.iter().find(holds).map(Arc::clone)
     }
 
-    fn keep(&self, chunk: Arc<Chunk>) {
+    pub(super) fn keep(&self, chunk: Arc<Chunk>) {
         let mut chunks = self.chunks();
         chunks.retain(|held| (held.stream, held.first) != (chunk.stream, chunk.first));
         chunks.push_front(chunk);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::chunk::Chunk;
 use super::contract::Store;
 use super::layout::TermsOf;
 use super::live::Live;
@@ -20,6 +21,9 @@ use super::worker::Start;
 
 /// Records between two calls of the progress callback.
 const PROGRESS_STEP: u64 = 4_096;
+
+/// Who waits to hear how a comparison ended.
+pub(super) type Asker = Sender<Result<u64, Doubt>>;
 
 /// What the worker, the supervisor, the readers and the writers share.
 pub(super) struct Shared {
@@ -41,7 +45,7 @@ pub(super) struct Shared {
     status: Mutex<StoreStatus>,
     changed: Condvar,
     doubt: Mutex<Option<Doubt>>,
-    asked: Mutex<Option<Sender<Result<u64, Doubt>>>>,
+    askers: Mutex<Vec<Asker>>,
     last_commit: AtomicU64,
     started: Instant,
 }
@@ -79,7 +83,7 @@ impl Shared {
             status: Mutex::new(status),
             changed: Condvar::new(),
             doubt: Mutex::new(None),
-            asked: Mutex::new(None),
+            askers: Mutex::default(),
             last_commit: AtomicU64::new(0),
             started: Instant::now(),
         }
@@ -135,7 +139,9 @@ impl Shared {
         self.with_status(epoch, |status| {
             if let StoreState::Rebuilding(doubt) = &state {
                 status.rebuilt = Some(doubt.clone());
-                // What only the old directory had is not carried over.
+            }
+            if matches!(state, StoreState::Rebuilding(_) | StoreState::Comparing) {
+                // What only the old directory had is not carried over; what this one has is found again.
                 status.salvaged.clear();
             }
             status.state = state;
@@ -159,16 +165,19 @@ impl Shared {
     }
 
     fn set_published(&self, store: Option<Arc<dyn Store>>) {
-        let before = {
-            let mut published = self
-                .published
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *published, store)
-        };
-        self.cache.clear();
         // The last handle may flush on drop and hang in it, so it never dies under the lock.
-        drop(before);
+        drop(self.replace_published(store));
+    }
+
+    /// What is kept of a store goes with it.
+    fn replace_published(&self, store: Option<Arc<dyn Store>>) -> Option<Arc<dyn Store>> {
+        let mut published = self
+            .published
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *published, store);
+        self.cache.clear();
+        before
     }
 
     pub(super) fn published(&self) -> Option<Arc<dyn Store>> {
@@ -178,51 +187,57 @@ impl Shared {
             .clone()
     }
 
+    /// Keeps a chunk that was read from a store, if that is still the one that readers use.
+    pub(super) fn keep(&self, store: &Arc<dyn Store>, chunk: &Arc<Chunk>) {
+        let published = self
+            .published
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        if published
+            .as_ref()
+            .is_some_and(|published| Arc::ptr_eq(published, store))
+        {
+            self.cache.keep(Arc::clone(chunk));
+        }
+    }
+
     /// Takes the store away from readers at once, and has it rebuilt.
     pub(super) fn raise(&self, doubt: Doubt) {
-        self.doubt
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(doubt);
+        self.raised().get_or_insert(doubt);
         self.work.notify_all();
     }
 
-    pub(super) fn doubted(&self, _epoch: u64) -> Option<Doubt> {
-        self.doubt
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+    /// What was raised and not dealt with yet; until then nothing is read from the store.
+    pub(super) fn doubt(&self) -> Option<Doubt> {
+        self.raised().clone()
     }
 
     pub(super) fn is_doubted(&self) -> bool {
-        self.doubt
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
+        self.raised().is_some()
     }
 
-    /// Has the worker compare the store once more; one request at a time, a second one takes the first one's place.
+    fn raised(&self) -> MutexGuard<'_, Option<Doubt>> {
+        self.doubt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The worker that serves reads, by its epoch; none while nobody does.
+    pub(super) fn serving(&self) -> Option<u64> {
+        let live = self.live();
+        (self.status().state == StoreState::Ready).then_some(live.epoch)
+    }
+
+    /// Has the worker compare the store once more; one comparison answers all who asked before it began.
     pub(super) fn ask_to_verify(&self) -> Receiver<Result<u64, Doubt>> {
         let (sender, receiver) = bounded(1);
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        self.askers().push(sender);
         let _live = self.live();
         self.work.notify_all();
         receiver
     }
 
-    /// The request to compare, if there is one.
-    pub(super) fn asked(&self) -> Option<Sender<Result<u64, Doubt>>> {
-        self.asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-    }
-
-    fn is_asked(&self) -> bool {
-        self.asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
+    /// Those who ask for a comparison and were not taken yet.
+    pub(super) fn askers(&self) -> MutexGuard<'_, Vec<Asker>> {
+        self.askers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there is something to do, or it is time to settle.
@@ -233,7 +248,7 @@ impl Shared {
             && !live.is_behind()
             && !self.closing.load(Ordering::Acquire)
             && !self.is_doubted()
-            && !self.is_asked();
+            && self.askers().is_empty();
         if idle {
             let pause = self
                 .options
@@ -304,9 +319,11 @@ impl Shared {
 
     pub(super) fn begin(&self, epoch: u64, start: &Start) {
         self.live().reset(epoch);
-        self.doubted(epoch);
         self.unflushed.store(0, Ordering::Relaxed);
-        if *start == Start::Current {
+        if let Start::Fresh(_) = start {
+            // It was about what came before.
+            *self.raised() = None;
+        } else {
             // The epoch was set a line above, so this cannot be refused.
             let _ = self.enter_state(epoch, StoreState::Comparing);
         }
@@ -315,17 +332,12 @@ impl Shared {
     /// Gives a worker up: readers and writers go on without the store.
     pub(super) fn give_up(&self, epoch: u64, state: StoreState) {
         self.live().reset(epoch);
+        // Before anybody hears of it: who does must not read from it any more.
+        let published = self.replace_published(None);
+        *self.raised() = None;
         let _ = self.enter_state(epoch, state);
         self.room.notify_all();
         // A hung store's last handle may be this one; dropping it must not hang the supervisor.
-        let published = {
-            let mut published = self
-                .published
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            published.take()
-        };
-        self.cache.clear();
         if let Some(store) = published {
             let dropping = thread::Builder::new().name("recount-store-drop".into());
             let _ = dropping.spawn(move || drop(store));

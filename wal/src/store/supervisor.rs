@@ -1,7 +1,8 @@
 //! The supervisor: starts workers, gives up those that hang, panic or fail, and decides what comes next.
 //!
 //! - It calls nothing of the store itself, so it cannot hang with it.
-//! - A worker that was given up keeps its thread and its directory; the next one gets a new directory.
+//! - A worker that was given up keeps its thread and its directory; the next one gets a new directory. Only what is nothing
+//!   against the store (a full disk, segments that cannot be read) is waited for, and the same directory tried again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use super::worker::{Start, Worker};
 
 /// How often the supervisor looks whether the worker still moves.
 const TICK: Duration = Duration::from_millis(50);
+
 /// Runs workers until the store is closed or given up for good.
 pub(super) fn supervise(shared: &Arc<Shared>, data_directory: PathBuf) {
     let mut start = Start::Current;
@@ -56,7 +58,12 @@ pub(super) fn supervise(shared: &Arc<Shared>, data_directory: PathBuf) {
             shared.give_up(epoch, StoreState::Rebuilding(doubt.clone()));
             epoch += 1;
         }
-        start = Start::Fresh(doubt);
+        start = if wait {
+            // Nothing was said against it: what it knows of lost records is weighed and compared again.
+            Start::Current
+        } else {
+            Start::Fresh(doubt)
+        };
     }
 }
 

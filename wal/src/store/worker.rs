@@ -289,11 +289,8 @@ impl Worker {
         let mut ready = false;
         loop {
             self.beat();
-            if let Some(answer) = self.shared.asked().filter(|_| ready) {
-                let outcome = self.verify(&**store);
-                // Whoever asked may have gone.
-                let _ = answer.send(outcome.clone());
-                outcome?;
+            if ready {
+                self.answer_askers(&**store)?;
             }
             match self.next_step(ready)? {
                 Step::Write(chunk, tail) => self.write(&**store, &chunk, tail)?,
@@ -314,6 +311,19 @@ impl Worker {
         }
     }
 
+    fn answer_askers(&self, store: &dyn Store) -> Result<(), Doubt> {
+        let askers = std::mem::take(&mut *self.shared.askers());
+        if askers.is_empty() {
+            return Ok(());
+        }
+        let outcome = self.verify(store);
+        for asker in askers {
+            // Whoever asked may have gone.
+            let _ = asker.send(outcome.clone());
+        }
+        outcome.map(drop)
+    }
+
     fn verify(&self, store: &dyn Store) -> Result<u64, Doubt> {
         compare(store, &*self.shared.segments, &self.shared.terms, &|| {
             self.beat()
@@ -321,7 +331,7 @@ impl Worker {
     }
 
     fn next_step(&self, ready: bool) -> Result<Step, Doubt> {
-        if let Some(doubt) = self.shared.doubted(self.epoch) {
+        if let Some(doubt) = self.shared.doubt() {
             return Err(doubt);
         }
         let closing = self.shared.closing.load(Ordering::Acquire);

@@ -1,9 +1,11 @@
 //! Laws of the store, on segments that are a list in memory.
 
+mod again;
 mod chunk;
 mod doubt;
 mod faults;
 mod follow;
+mod gate;
 mod salvage;
 mod search;
 mod stores;
