@@ -38,6 +38,8 @@ const HELPS: usize = 16;
 pub(crate) struct Desk {
     pub(crate) writer: Writer,
     held: VecDeque<Arc<Pending>>,
+    /// Streams whose last records were found, and are not durable yet.
+    unsettled: Vec<StreamId>,
 }
 
 /// What all callers share.
@@ -67,7 +69,7 @@ impl Shared {
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         keys: Keys,
-        index: Index,
+        mut index: Index,
         writer: Writer,
         counters: Arc<Counters>,
         sealed: Arc<Sealed>,
@@ -75,6 +77,7 @@ impl Shared {
     ) -> Shared {
         let wake = bounded(1);
         sealed.set_wake(wake.0.clone());
+        let unsettled = index.withhold(writer.unsettled());
         Shared {
             handles: Handles::new(Arc::clone(&disk), keys),
             disk,
@@ -86,6 +89,7 @@ impl Shared {
             desk: Mutex::new(Desk {
                 writer,
                 held: VecDeque::new(),
+                unsettled,
             }),
             queue: bounded(QUEUE),
             wake,
@@ -218,7 +222,7 @@ impl Shared {
     /// Writes everything that was accepted, with the writer held; false when the disk refused.
     pub(crate) fn drain_at(&self, desk: &mut Desk) -> Result<bool, AppendError> {
         while self.round(desk)? {}
-        Ok(!self.failing())
+        Ok(!self.failing() && desk.writer.unsettled().is_none())
     }
 
     /// Up to where segments count that were given up.

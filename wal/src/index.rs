@@ -118,6 +118,14 @@ impl Stream {
         }
     }
 
+    /// The last seq before those that wait.
+    fn written(&self) -> Option<u64> {
+        match self.waiting() {
+            Some(waiting) => waiting.checked_sub(1).filter(|last| *last >= self.first),
+            None => Some(self.head),
+        }
+    }
+
     /// The first accepted seq that is not durable.
     pub(crate) fn waiting(&self) -> Option<u64> {
         self.pending.front().map(|pending| pending.first)
@@ -176,6 +184,27 @@ impl Index {
             }
             stream.head = stream.head.max(part.head);
             stream.durable = Some(stream.head);
+        }
+    }
+
+    /// Records from these on were found and are not durable; answers whose.
+    pub(crate) fn withhold(&mut self, from: Option<&BTreeMap<StreamId, u64>>) -> Vec<StreamId> {
+        let mut withheld = Vec::new();
+        for (id, first) in from.into_iter().flatten() {
+            if let Some(stream) = self.streams.get_mut(id) {
+                stream.durable = first.checked_sub(1).filter(|last| *last >= stream.first);
+                withheld.push(*id);
+            }
+        }
+        withheld
+    }
+
+    /// What was found of these streams is durable by now.
+    pub(crate) fn release(&mut self, withheld: &[StreamId]) {
+        for id in withheld {
+            if let Some(stream) = self.streams.get_mut(id) {
+                stream.durable = stream.written();
+            }
         }
     }
 

@@ -36,6 +36,10 @@ pub(crate) use survey::{Opened, Survey, stored_key, survey, written_key};
 pub(crate) struct Tail {
     pub(crate) number: u64,
     pub(crate) end: u64,
+    /// Up to where a later group shows that it is durable; 0 when not even its making is.
+    pub(crate) synced: u64,
+    /// The first record of each stream behind that.
+    pub(crate) unsynced: BTreeMap<StreamId, u64>,
     pub(crate) parts: Parts,
     /// Whether the file is longer than what counts.
     pub(crate) longer: bool,
@@ -308,11 +312,17 @@ impl Findings {
             self.unended.push((segment.number, 0));
             return;
         }
-        let parts = judged.parts.clone();
+        let synced = if judged.synced > HEADER {
+            judged.synced.min(judged.end)
+        } else {
+            0
+        };
         self.tail = Some(Tail {
             number: segment.number,
             end: judged.end,
-            parts,
+            synced,
+            unsynced: judged.parts.first_behind(synced),
+            parts: judged.parts.clone(),
             longer: length > judged.end,
             left: segment.header.is_none(),
         });

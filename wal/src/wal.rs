@@ -432,12 +432,15 @@ fn begin(disk: Arc<dyn Disk>, findings: Findings, options: Options) -> Shared {
         note(&mut writer, FrameKind::Cut, &body.encode());
     }
     let shared = Shared::new(disk, keys, index, writer, counters, bell, options.backlog);
-    for erasing in &erasing {
-        if let Err(error) = erase::finish(&shared, erasing) {
-            tracing::warn!(%error, "an erasure that was interrupted could not be made good");
+    // Nothing is done by a note that may not be durable.
+    if shared.drain() == Ok(true) {
+        for erasing in &erasing {
+            if let Err(error) = erase::finish(&shared, erasing) {
+                tracing::warn!(%error, "an erasure that was interrupted could not be made good");
+            }
         }
+        finish_forgetting(&shared, unfinished);
     }
-    finish_forgetting(&shared, unfinished);
     shared
 }
 

@@ -1,10 +1,11 @@
 //! The one hand that writes: groups of frames, each synced before the next is written.
 //!
 //! - A failed write is cut back and the cut is synced; only then is nothing left of it.
-//! - A failed sync is never tried again: the segment is given up, and the next one says up to where it counts.
+//! - A failed sync is never tried again in the same process: the segment is given up, and the next one says up to where it counts.
 //! - A segment's file is never recycled.
 //! - No record is written behind positions that were lost before it is written down that they were.
 
+mod found;
 mod group;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::compress::upkeep::Sealed;
-use crate::disk::{Access, Disk, SegmentFile};
+use crate::disk::{Disk, SegmentFile};
 use crate::format::control::{Opening, Pruning};
 use crate::format::footer::{Parts, trailer};
 use crate::format::head::{FrameKind, Head};
@@ -25,8 +26,8 @@ use crate::format::{HEADER, Keys, SEGMENTS, segment_name};
 use crate::options::Options;
 use crate::queue::Pending;
 use crate::record::{ContentPlace, Place, StreamId};
-use crate::recovery::Tail;
 use crate::stats::Counters;
+use found::Found;
 use group::Group;
 
 /// Why a group is not on disk.
@@ -66,6 +67,8 @@ pub(crate) struct Writer {
     segment_size: u64,
     ahead: u64,
     current: Option<Current>,
+    /// What is to be made durable before anything is written.
+    found: Option<Found>,
     next_number: u64,
     group: u64,
     before: Option<(StreamId, u64)>,
@@ -117,6 +120,7 @@ impl Writer {
             segment_size,
             ahead,
             current: None,
+            found: None,
             next_number,
             group,
             before,
@@ -127,49 +131,6 @@ impl Writer {
             sealed,
             ended,
         }
-    }
-
-    /// Goes on in a segment that was found; what stands behind its end is cut first. If that fails, or it is to be left, a new
-    /// segment is begun instead, which says where this one ends: also then it is made durable first.
-    pub(crate) fn resume(&mut self, tail: Tail) {
-        match self.reopen(&tail) {
-            Ok(_) if tail.left => self.unended.push((tail.number, tail.end)),
-            Ok(file) => {
-                self.sealed.up_to(tail.number);
-                self.current = Some(Current {
-                    number: tail.number,
-                    file,
-                    end: tail.end,
-                    reach: tail.end,
-                    bare: false,
-                    parts: tail.parts,
-                })
-            }
-            Err(_) => self.unended.push((tail.number, tail.end)),
-        }
-    }
-
-    /// Makes a seal that was found durable: a process that was killed may not have. If that fails, the segment ends before its footer.
-    pub(crate) fn confirm(&mut self, number: u64, footer: u64) {
-        let synced = self
-            .disk
-            .open(&segment_name(number), Access::Write)
-            .and_then(|file| file.sync_data());
-        if synced.is_err() {
-            self.unended.push((number, footer));
-        }
-    }
-
-    fn reopen(&self, tail: &Tail) -> io::Result<Arc<dyn SegmentFile>> {
-        let file = self.disk.open(&segment_name(tail.number), Access::Write)?;
-        if tail.longer && !tail.left {
-            file.truncate(tail.end)?;
-        }
-        // What was read may have come from memory, names as well: what is served from now on must be durable.
-        file.sync_data()?;
-        self.disk.sync_dir(SEGMENTS)?;
-        self.disk.sync_dir("")?;
-        Ok(file)
     }
 
     /// Writes and syncs batches as one group. `links`: the last frame of each stream.
@@ -385,6 +346,10 @@ impl Writer {
     }
 
     fn begin(&mut self) -> io::Result<()> {
+        self.settle_found()?;
+        if self.current.is_some() {
+            return Ok(());
+        }
         let number = self.next_number;
         let name = segment_name(number);
         let made = self.disk.create(&name);

@@ -108,6 +108,105 @@ fn a_sync_that_fails_is_unknown_and_is_never_tried_again() {
     }
 }
 
+/// The system tells of a failed sync once, and takes the bytes for written from then on: whoever finds them in memory after a kill
+/// must write them again before a sync of his means anything.
+#[test]
+fn what_a_failed_sync_left_in_memory_is_written_again_by_the_next_process() {
+    for (sealing, before) in [(false, 0), (false, 2), (true, 2)] {
+        let context = format!("sealing={sealing} before={before}");
+        let disk = SimulatedDisk::new();
+        let (wal, _) = open(&disk);
+        if before > 0 {
+            append(&wal, stream(1), 0, before);
+        }
+        if sealing {
+            fill_segment(&wal, before);
+        }
+        // The first group in a directory is behind the sync of its segment's making.
+        disk.fail(fault(Operation::Sync, u64::from(before == 0), 1));
+        disk.fail(fault(Operation::Create, u64::from(before == 0), u64::MAX));
+        let head = wal.heads(stream(1)).map_or(0, |heads| heads.accepted + 1);
+        let refused = wal.append(batch(stream(1), head, 2), Class::Synced);
+        assert!(refused.is_err(), "{context}");
+        kill(wal);
+
+        let next = disk.crashed(Survival::Kept);
+        let (wal, _) = open(&next);
+        let durable = wal.heads(stream(1)).unwrap().durable.unwrap();
+        assert_eq!(
+            durable + 1,
+            if sealing { head } else { head + 2 },
+            "{context}"
+        );
+        let (found, recovered) = open(&next.crashed(Survival::Lost));
+        assert_eq!(recovered.state, State::Clean, "{context}");
+        assert_eq!(
+            seqs(&found, stream(1)),
+            (0..=durable).collect::<Vec<_>>(),
+            "{context}"
+        );
+
+        append(&wal, stream(1), durable + 1, 1);
+        let (found, recovered) = open(&next.crashed(Survival::Lost));
+        assert_eq!(recovered.state, State::Clean, "{context}: {recovered:?}");
+        assert_eq!(
+            seqs(&found, stream(1)),
+            (0..=durable + 1).collect::<Vec<_>>(),
+            "{context}"
+        );
+    }
+}
+
+/// A process that cannot make durable what it found does not say that it is; it reads it, and tries again before it writes.
+#[test]
+fn what_was_found_is_durable_only_when_it_was_synced() {
+    for operation in [Operation::Write, Operation::Sync, Operation::SyncDir] {
+        let disk = SimulatedDisk::new();
+        let wal = started(&disk);
+        append(&wal, stream(2), 0, 2);
+        kill(wal);
+        disk.fail(fault(operation, 0, u64::MAX));
+        let (wal, recovered) = open(&disk);
+        assert_eq!(recovered.state, State::Clean, "{operation:?}");
+        let heads = |number| wal.heads(stream(number)).unwrap();
+        assert_eq!((heads(1).accepted, heads(1).durable), (1, Some(1)));
+        assert_eq!((heads(2).accepted, heads(2).durable), (1, None));
+        assert_eq!(seqs(&wal, stream(2)), [0, 1]);
+        let waits = Err(AppendError::NotDurable { since: 1 });
+        assert_eq!(wal.sync(stream(2), 1), waits, "{operation:?}");
+        assert_eq!(wal.sync_all(), Ok(false), "{operation:?}");
+        let refused = wal.append(batch(stream(2), 2, 1), Class::Synced);
+        assert!(
+            matches!(refused, Err(AppendError::Io { .. })),
+            "{refused:?}"
+        );
+        wal.append(batch(stream(2), 2, 1), Class::Ordered).unwrap();
+        assert_eq!(found(&disk, 2), [0, 1]);
+        disk.heal();
+        assert!(wal.sync(stream(2), 1).unwrap() >= 1, "{operation:?}");
+        assert_eq!(wal.sync(stream(2), 2), Ok(2), "{operation:?}");
+        assert_eq!(found(&disk, 2), [0, 1, 2], "{operation:?}");
+        assert_eq!(records(&wal, stream(2))[2].place.unwrap().segment, 0);
+    }
+}
+
+/// Appends single records until the next batch of two has no room in the segment.
+fn fill_segment(wal: &Wal, from: u64) {
+    let mut seq = from;
+    let mut end = 0;
+    while end + 2 * 360 < SMALL {
+        append(wal, stream(1), seq, 1);
+        end = records(wal, stream(1))
+            .last()
+            .unwrap()
+            .place
+            .unwrap()
+            .offset
+            + 360;
+        seq += 1;
+    }
+}
+
 #[test]
 fn what_was_accepted_waits_for_the_disk_and_is_written_in_order() {
     let disk = SimulatedDisk::new();

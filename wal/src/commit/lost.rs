@@ -73,7 +73,8 @@ fn lift(index: &mut Index, known: &KnownHead) -> Option<LostTail> {
         .streams
         .entry(known.stream)
         .or_insert_with(|| Stream::starting(known.begin.min(known.last)));
-    let fresh = stream.durable.is_none() && stream.pending.is_empty();
+    let nothing = stream.stretches.is_empty() && stream.pending.is_empty();
+    let fresh = stream.durable.is_none() && nothing;
     let ahead = fresh || (stream.pending.is_empty() && stream.head < known.last);
     if !ahead {
         return None;

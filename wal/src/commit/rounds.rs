@@ -22,6 +22,7 @@ const GROUP_BYTES: u64 = 8 << 20;
 impl Shared {
     /// Takes the next group and commits it; false when there was none, or the disk refused.
     pub(super) fn round(&self, desk: &mut Desk) -> Result<bool, AppendError> {
+        self.release(desk)?;
         let group = self.gather(desk);
         if group.is_empty() {
             return Ok(false);
@@ -31,6 +32,15 @@ impl Shared {
             Ok(placed) => self.committed(desk, &group, placed).map(|()| true),
             Err(failure) => self.settle(desk, group, &failure).map(|()| false),
         }
+    }
+
+    /// Counts what was found as durable, once it is.
+    fn release(&self, desk: &mut Desk) -> Result<(), AppendError> {
+        if !desk.unsettled.is_empty() && desk.writer.settle_found().is_ok() {
+            let withheld = std::mem::take(&mut desk.unsettled);
+            self.index()?.release(&withheld);
+        }
+        Ok(())
     }
 
     fn gather(&self, desk: &mut Desk) -> Vec<Arc<Pending>> {

@@ -120,6 +120,21 @@ impl Parts {
         self.holes.push(Hole { offset, bytes: 0 });
     }
 
+    /// The first record of each stream that stands at an offset or behind it.
+    pub(crate) fn first_behind(&self, offset: u64) -> BTreeMap<StreamId, u64> {
+        let first = |part: &Part| {
+            part.runs.iter().find_map(|run| {
+                let before = |at: &u32| u64::from(*at) * ALIGN < offset;
+                let before = run.offsets.partition_point(before);
+                (before < run.offsets.len()).then(|| run.first.saturating_add(before as u64))
+            })
+        };
+        let firsts = self.streams.iter();
+        firsts
+            .filter_map(|(stream, part)| Some((*stream, first(part)?)))
+            .collect()
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.put_count(self.streams.len());

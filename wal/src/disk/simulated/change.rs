@@ -44,6 +44,8 @@ pub(super) enum Step {
     Changed(Change),
     /// A file was synced.
     Synced(usize),
+    /// A sync of a file was refused.
+    Refused(usize),
     /// A folder was synced.
     SyncedFolder(String),
 }

@@ -50,7 +50,7 @@ pub(super) struct Struck {
     pub(super) error: io::Error,
     /// Of a write, how many bytes arrive.
     pub(super) short: usize,
-    /// Whether these bytes are on the platter.
+    /// Whether these bytes are on the platter, and a refused sync is told once; not when the power is gone.
     pub(super) durably: bool,
 }
 

@@ -67,8 +67,15 @@ impl SegmentFile for SimulatedFile {
 
     fn sync_data(&self) -> io::Result<()> {
         let mut state = self.disk.lock();
-        state.faults.pass(Operation::Sync)?;
-        state.step(Step::Synced(self.file));
+        match state.faults.strike(Operation::Sync) {
+            Ok(()) => state.step(Step::Synced(self.file)),
+            Err(struck) => {
+                if struck.durably {
+                    state.step(Step::Refused(self.file));
+                }
+                return Err(struck.error);
+            }
+        }
         Ok(())
     }
 

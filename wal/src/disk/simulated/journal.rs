@@ -64,7 +64,8 @@ impl Crash {
         if self.machine.pending.is_empty() {
             (image, image)
         } else {
-            (image, self.machine.durable.fingerprint())
+            let refused = self.machine.refused.values().sum::<usize>() as u64;
+            (image, self.machine.durable.fingerprint() ^ refused)
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A machine with a disk: what processes see, what is durable, and the changes between the two.
 //!
-//! - `now` is `durable` with `pending` applied in order.
+//! - `now` is `durable` with `pending` applied in order, but for what a sync refused.
 //! - What a sync settles depends on the rule for names: the letter of POSIX, or a journal that keeps metadata in order.
+
+use std::collections::BTreeMap;
 
 use super::change::{Change, Name, Step};
 use super::tree::{Tree, folder_of};
@@ -22,6 +24,9 @@ pub(super) struct Machine {
     pub(super) durable: Tree,
     pub(super) now: Tree,
     pub(super) pending: Vec<Change>,
+    /// Files of which a sync was refused, and how many of their pending changes it was to settle. The system says so once and takes
+    /// them for settled (Linux does): they may reach the disk or not, and no later sync brings them there.
+    pub(super) refused: BTreeMap<usize, usize>,
 }
 
 impl Default for Machine {
@@ -38,6 +43,7 @@ impl Machine {
             durable: tree.clone(),
             now: tree,
             pending: Vec::new(),
+            refused: BTreeMap::new(),
         }
     }
 
@@ -63,12 +69,22 @@ impl Machine {
                 self.pending.push(change.clone());
             }
             Step::Synced(file) => self.synced(*file),
+            Step::Refused(file) => {
+                let changes = self.changes_of(*file).count();
+                self.refused.insert(*file, changes);
+            }
             Step::SyncedFolder(folder) => self.synced_folder(folder),
         }
     }
 
     fn synced(&mut self, file: usize) {
-        self.durable.take(file, &self.now);
+        match self.refused.remove(&file) {
+            None => self.durable.take(file, &self.now),
+            Some(refused) => {
+                let written: Vec<Change> = self.changes_of(file).skip(refused).cloned().collect();
+                written.iter().for_each(|change| self.durable.apply(change));
+            }
+        }
         self.pending.retain(|change| change.data_of() != Some(file));
         let names_it = |change: &Change| matches!(change, Change::Name(name) if name.names(file));
         if self.rule == Names::Ordered
@@ -76,6 +92,11 @@ impl Machine {
         {
             self.settle_names(|index, _| index <= last);
         }
+    }
+
+    fn changes_of(&self, file: usize) -> impl Iterator<Item = &Change> {
+        let of_file = move |change: &&Change| change.data_of() == Some(file);
+        self.pending.iter().filter(of_file)
     }
 
     fn synced_folder(&mut self, folder: &str) {
