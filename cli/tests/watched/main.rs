@@ -46,11 +46,17 @@ struct Watched {
 impl Watched {
     /// Starts one on a new directory; none without `strace`.
     fn start() -> Option<Watched> {
+        Watched::start_where("")
+    }
+
+    /// Starts one where these folders of its directory's path are there already.
+    fn start_where(made: &str) -> Option<Watched> {
         if Command::new("strace").arg("-V").output().is_err() {
             eprintln!("LEFT OUT: strace is not installed, so no system call is watched");
             return None;
         }
         let scratch = tempfile::tempdir().expect("a scratch directory");
+        std::fs::create_dir_all(scratch.path().join(made)).expect("folders");
         Some(Watched {
             rpc: strace(scratch.path()),
             scratch,
@@ -263,4 +269,35 @@ fn nothing_is_called_durable_before_it_is_synced() {
         "{} recordings with one sync less were noticed, of {needed:?}",
         broken.len()
     );
+}
+
+/// Another process may have made the directory, or the one above it, and been killed before that was durable.
+#[test]
+fn the_name_of_a_directory_that_was_found_is_synced_before_anything_is_called_durable() {
+    for (made, parents) in [("deep", ["", "deep"]), ("deep/data", ["deep", "deep"])] {
+        let Some(mut watched) = Watched::start_where(made) else {
+            return;
+        };
+        let open = json!({"session": "s", "create": true, "profile": "claude-sonnet-4-5"});
+        watched.ask("s", "v1.session.open", open);
+        watched.append("s", message("user", "asks"));
+        let recording = watched.end();
+        let calls = trace::read(&recording.lines, &recording.here);
+        let said = |call: &&trace::Call| match &call.did {
+            trace::Did::Said(line) => !recording.claims(&String::from_utf8_lossy(line)).is_empty(),
+            _ => false,
+        };
+        let first = calls.iter().find(said).expect("an answer").began;
+        for parent in parents {
+            let folder = recording.here.join(parent);
+            let folder: PathBuf = folder.components().collect();
+            let synced = trace::Did::Synced(folder);
+            assert!(
+                calls
+                    .iter()
+                    .any(|call| call.returned < first && call.did == synced),
+                "{made}: {parent} was not synced"
+            );
+        }
+    }
 }

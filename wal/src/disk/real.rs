@@ -21,23 +21,25 @@ pub struct RealDisk {
 }
 
 impl RealDisk {
-    /// The directory itself is made when it is absent.
+    /// The directory itself is made when it is absent, with those above it, each durable before the next.
     ///
     /// # Errors
     /// What the file system answers.
     pub fn create(root: &Path) -> io::Result<RealDisk> {
-        let missing: Vec<&Path> = root
-            .ancestors()
-            .take_while(|folder| !folder.exists())
-            .collect();
-        std::fs::create_dir_all(root)?;
-        for parent in missing.iter().filter_map(|folder| folder.parent()) {
-            // A relative path ends in the empty one, which names the current folder.
-            sync_folder(if parent.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                parent
-            })?;
+        // A relative path ends in the empty one, which names the current folder.
+        let there = |folder: &Path| folder.as_os_str().is_empty() || folder.exists();
+        let missing = root.ancestors().take_while(|folder| !there(folder));
+        let missing: Vec<&Path> = missing.collect();
+        // Whoever made the lowest one may have been killed before its name was durable.
+        let lowest = root.ancestors().nth(missing.len());
+        if let Err(error) = lowest.map_or(Ok(()), sync_name)
+            && !is_anothers(&error)
+        {
+            return Err(error);
+        }
+        for folder in missing.into_iter().rev() {
+            std::fs::create_dir_all(folder)?;
+            sync_name(folder)?;
         }
         Ok(RealDisk {
             root: root.to_path_buf(),
@@ -177,6 +179,25 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Makes the name of a folder durable.
+fn sync_name(folder: &Path) -> io::Result<()> {
+    match folder.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => sync_folder(Path::new(".")),
+        Some(parent) => sync_folder(parent),
+        None => Ok(()),
+    }
+}
+
+/// Whether a folder cannot be synced because it is not ours to change: then we did not make what is in it.
+fn is_anothers(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::InvalidInput
+    )
 }
 
 /// Opening a pipe waits for whoever is at its other end, and a link into nothing would make a file elsewhere. What another process makes
