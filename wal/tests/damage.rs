@@ -131,6 +131,35 @@ fn a_damaged_record_leaves_a_gap_with_its_place() {
     assert_eq!(shapes, [false, false, true, false]);
 }
 
+/// Damage that ends somewhere in a group that was never acknowledged must not keep the rest of that group.
+#[test]
+fn a_torn_batch_directly_behind_damage_leaves_nothing() {
+    let disk = SimulatedDisk::new();
+    let (wal, _) = open(&disk);
+    append(&wal, stream(1), 0, 1);
+    append(&wal, stream(1), 1, 1);
+    append(&wal, stream(2), 0, 3);
+    let last = records(&wal, stream(1))[1].place.unwrap().offset as usize;
+    let torn = [0, 1].map(|seq| records(&wal, stream(2))[seq].place.unwrap().offset as usize);
+    kill(wal);
+    let name = &segments(&disk)[0];
+    let mut bytes = disk.bytes(name).unwrap();
+    bytes[last + 20] ^= 1;
+    bytes[torn[0]..torn[1]].fill(0);
+    disk.put(name, bytes);
+    let (wal, recovered) = open(&disk);
+    assert_eq!(wal.heads(stream(2)), None, "{recovered:?}");
+    assert_eq!(seqs(&wal, stream(1)), [0]);
+    assert_eq!(recovered.state, State::Damaged, "{recovered:?}");
+    let [Damage { offset, bytes, .. }] = recovered.damaged[..] else {
+        panic!("{recovered:?}")
+    };
+    assert_eq!((offset, bytes), (last as u64, (torn[0] - last) as u64));
+    assert_eq!(recovered.cut.unwrap().offset, torn[0] as u64);
+    append(&wal, stream(2), 0, 1);
+    assert_eq!(seqs(&open(&disk).0, stream(2)), [0]);
+}
+
 #[test]
 fn a_lost_seq_is_never_given_again() {
     let disk = SimulatedDisk::new();

@@ -4,6 +4,7 @@
 //!   offset were once durable: damage. Bad bytes above it were never promised: a torn group, cut back to its start.
 //! - Nothing sound below the synced offset is ever cut.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::scan::{Found, Item, Scan};
@@ -41,12 +42,10 @@ pub(crate) fn judge(scan: &Scan, synced: u64) -> Judged {
         .filter_map(|item| item.found.head())
         .map(|head| head.base)
         .fold(synced, u64::max);
-    let end = valid_end(&scan.items, synced);
-    let kept = scan.items.partition_point(|item| item.offset < end);
-    let (kept, gone) = scan
-        .items
-        .split_at_checked(kept)
-        .unwrap_or((&scan.items, &[]));
+    let items = divided(&scan.items, synced);
+    let end = valid_end(&items, synced);
+    let kept = items.partition_point(|item| item.offset < end);
+    let (kept, gone) = items.split_at_checked(kept).unwrap_or((&items, &[]));
     let mut judged = Judged {
         end,
         synced,
@@ -65,6 +64,30 @@ pub(crate) fn judge(scan: &Scan, synced: u64) -> Judged {
         .unwrap_or(0);
     sum_up(kept, scan, &mut judged);
     judged
+}
+
+/// The same items, with bytes that cannot be read divided where the synced ones end: those before are damage, those behind are torn.
+fn divided(items: &[Item], synced: u64) -> Cow<'_, [Item]> {
+    let straddles = |item: &Item| {
+        item.found == Found::Junk
+            && item.offset < synced
+            && synced < item.offset.saturating_add(item.bytes)
+    };
+    let Some(at) = items.iter().position(straddles) else {
+        return Cow::Borrowed(items);
+    };
+    let mut items = items.to_vec();
+    if let Some(item) = items.get_mut(at) {
+        let before = synced.saturating_sub(item.offset);
+        let behind = Item {
+            offset: synced,
+            bytes: item.bytes.saturating_sub(before),
+            found: Found::Junk,
+        };
+        item.bytes = before;
+        items.insert(at.saturating_add(1), behind);
+    }
+    Cow::Owned(items)
 }
 
 fn valid_end(items: &[Item], synced: u64) -> u64 {
