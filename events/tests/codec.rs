@@ -19,17 +19,9 @@ fn message() -> Event {
         blocks: vec![block],
     };
     let body = Body::Message(Message {
-        role: Role::User,
-        content,
         response: Some(Text::plain("r")),
-        issued: None,
-        model: None,
-        issuer: None,
-        stop: None,
         authored: Some(true),
-        joins: None,
-        calls: vec![],
-        results: vec![],
+        ..Message::of(Role::User, content)
     });
     let mut event = Event {
         at: Millis(7),

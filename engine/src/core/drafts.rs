@@ -57,22 +57,15 @@ impl Drafts {
             return None;
         }
         let response = (!self.response.is_empty()).then(|| Text::plain(&self.response));
+        let content = Content {
+            format: self.format,
+            shape: Shape::Blocks,
+            blocks,
+        };
         let message = Message {
-            role: Role::Assistant,
-            content: Content {
-                format: self.format,
-                shape: Shape::Blocks,
-                blocks,
-            },
             response,
-            issued: None,
-            model: None,
-            issuer: None,
             stop: Some(Stop::Interrupted),
-            authored: None,
-            joins: None,
-            calls: Vec::new(),
-            results: Vec::new(),
+            ..Message::of(Role::Assistant, content)
         };
         Some(Event {
             at,

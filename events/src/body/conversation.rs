@@ -91,6 +91,26 @@ pub struct Message {
     pub results: Vec<ResultMark>,
 }
 
+impl Message {
+    /// A message with nothing but who speaks and what is said.
+    #[must_use]
+    pub const fn of(role: Role, content: Content) -> Self {
+        Self {
+            role,
+            content,
+            response: None,
+            issued: None,
+            model: None,
+            issuer: None,
+            stop: None,
+            authored: None,
+            joins: None,
+            calls: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+}
+
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Status {

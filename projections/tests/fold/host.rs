@@ -71,19 +71,7 @@ pub(crate) fn result_block(id: &str, says: &str) -> String {
 }
 
 pub(crate) fn message(role: Role, content: Content) -> Message {
-    Message {
-        role,
-        content,
-        response: None,
-        issued: None,
-        model: None,
-        issuer: None,
-        stop: None,
-        authored: None,
-        joins: None,
-        calls: Vec::new(),
-        results: Vec::new(),
-    }
+    Message::of(role, content)
 }
 
 pub(crate) fn response(id: Option<&str>, calls: &[&str]) -> Message {

@@ -81,17 +81,8 @@ fn content() -> impl Strategy<Value = Content> {
 
 fn message(role: Role, content: Content) -> Event {
     let message = Message {
-        role,
-        content,
-        response: None,
-        issued: None,
-        model: None,
         issuer: Some(Text::plain("anthropic")),
-        stop: None,
-        authored: None,
-        joins: None,
-        calls: Vec::new(),
-        results: Vec::new(),
+        ..Message::of(role, content)
     };
     Event {
         at: Millis(0),

@@ -25,12 +25,15 @@ impl Reader {
         };
         let body = match role.as_str() {
             "system" | "developer" if index == 0 => Body::System(System { content }),
-            "system" | "developer" => Body::Message(said(Role::System, content, None)),
-            "user" => Body::Message(said(Role::User, content, None)),
+            "system" | "developer" => Body::Message(Message::of(Role::System, content)),
+            "user" => Body::Message(Message::of(Role::User, content)),
             "assistant" => Body::Message(answer(&message, content)),
             "tool" => Body::ToolResult(result(&message, content)),
             // The result of a call in the form before tools: it names no call.
-            "function" => Body::Message(said(Role::User, content, Some(false))),
+            "function" => Body::Message(Message {
+                authored: Some(false),
+                ..Message::of(Role::User, content)
+            }),
             _ => return self.keep(&role, raw, piece, Problem::UnknownType),
         };
         self.push(body, source(piece), besides(&message));
@@ -68,28 +71,12 @@ impl Reader {
     }
 }
 
-fn said(role: Role, content: Content, authored: Option<bool>) -> Message {
-    Message {
-        role,
-        content,
-        response: None,
-        issued: None,
-        model: None,
-        issuer: None,
-        stop: None,
-        authored,
-        joins: None,
-        calls: Vec::new(),
-        results: Vec::new(),
-    }
-}
-
 fn answer(message: &Members<'_>, content: Content) -> Message {
     let text = |key: &str| message.text(key).map(|text| Text::plain(&text));
     Message {
         response: text("id"),
         model: text("model"),
-        ..said(Role::Assistant, content, None)
+        ..Message::of(Role::Assistant, content)
     }
 }
 

@@ -9,7 +9,9 @@ use super::session::Session;
 use super::timeline::Sort;
 use crate::json::{self, Members};
 use crate::{Problem, Report, blocks};
-use recount_events::{BlockId, Body, Content, Format, Inject, Lifetime, Replace, Role, Seq, Text};
+use recount_events::{
+    BlockId, Body, Content, Format, Inject, Lifetime, Message, Replace, Role, Seq, Text,
+};
 
 impl<'a> Session<'a> {
     /// An attachment.
@@ -101,11 +103,10 @@ fn queued(attachment: &Members<'_>) -> Option<Body> {
     let notice = [mode, origin]
         .iter()
         .any(|kind| kind.as_deref() == Some("task-notification"));
-    Some(Body::Message(super::said::spoken(
-        Role::User,
-        content,
-        notice.then_some(false),
-    )))
+    Some(Body::Message(Message {
+        authored: notice.then_some(false),
+        ..Message::of(Role::User, content)
+    }))
 }
 
 /// The words of an attachment, by its type.

@@ -7,8 +7,8 @@ use super::timeline::{Place, Sort};
 use crate::json::{self, Members};
 use crate::{Problem, Report, Source, blocks};
 use recount_events::{
-    BlockId, Body, CollapseCommit, CompactCommit, Content, Covered, Format, Range, Role, Seq,
-    Status, Text, ToolResult,
+    BlockId, Body, CollapseCommit, CompactCommit, Content, Covered, Format, Message, Range, Role,
+    Seq, Status, Text, ToolResult,
 };
 
 impl<'a> Session<'a> {
@@ -125,11 +125,10 @@ impl<'a> Session<'a> {
         report: &mut Report,
     ) {
         self.doubt(record, Problem::NothingToFold, String::new(), report);
-        let message = super::said::spoken(
-            Role::User,
-            Content::string(&json::escape(summary)),
-            Some(false),
-        );
+        let message = Message {
+            authored: Some(false),
+            ..Message::of(Role::User, Content::string(&json::escape(summary)))
+        };
         let event = self.push(
             Body::Message(message),
             record.source.clone(),

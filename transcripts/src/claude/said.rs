@@ -34,7 +34,7 @@ impl<'a> Session<'a> {
             model: message.text("model").map(|model| Text::plain(&model)),
             issuer: Some(Text::plain(issuer(&message))),
             stop: stop(record, &message),
-            ..spoken(Role::Assistant, content, None)
+            ..Message::of(Role::Assistant, content)
         };
         let event = self.say(record, body);
         let sort = self.in_order(sort, record, report);
@@ -63,7 +63,13 @@ impl<'a> Session<'a> {
         // A message with results is judged when it is taken in, with its results.
         self.note_thinking(record);
         let authored = (answers.is_empty() && injected(record, &content)).then_some(false);
-        let event = self.say(record, spoken(Role::User, content, authored));
+        let event = self.say(
+            record,
+            Message {
+                authored,
+                ..Message::of(Role::User, content)
+            },
+        );
         let sort = self.in_order(sort, record, report);
         let node = self.timeline.grow(event, event, unit, sort);
         self.stand(record, Some(node));
@@ -202,23 +208,6 @@ impl<'a> Session<'a> {
             ..tokens(&usage)
         };
         self.push(Body::Usage(body), record.source.clone(), None);
-    }
-}
-
-/// A message with nothing but role and content.
-pub(super) fn spoken(role: Role, content: Content, authored: Option<bool>) -> Message {
-    Message {
-        role,
-        content,
-        response: None,
-        issued: None,
-        model: None,
-        issuer: None,
-        stop: None,
-        authored,
-        joins: None,
-        calls: Vec::new(),
-        results: Vec::new(),
     }
 }
 

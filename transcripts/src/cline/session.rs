@@ -269,17 +269,9 @@ impl Session {
         }
         let model = said.model().filter(|_| role == Role::Assistant);
         let message = Message {
-            role,
-            content,
-            response: None,
-            issued: None,
             model: model.map(|(model, _)| Text::plain(&model)),
-            issuer: None,
-            stop: None,
             authored: authored.filter(|_| role == Role::User),
-            joins: None,
-            calls: Vec::new(),
-            results: Vec::new(),
+            ..Message::of(role, content)
         };
         let split = said
             .blocks
