@@ -171,11 +171,14 @@ impl Index {
                 .entry(id)
                 .or_insert_with(|| Stream::starting(part.first));
             let known = stream.stretches.last().map(|stretch| stretch.run.next());
-            for run in part.runs {
-                // A run that begins below what is there already is a contradiction; what came first stands.
-                if known.is_some_and(|known| run.first < known) {
+            for mut run in part.runs {
+                // Of two records in one position the one that came first stands; those behind it are no contradiction.
+                let twice = known.map_or(0, |known| known.saturating_sub(run.first));
+                if twice > 0 {
                     self.doubled.push((id, run.first));
-                } else {
+                    run.skip(twice);
+                }
+                if !run.offsets.is_empty() {
                     stream.stretches.push(Stretch { segment, run });
                 }
             }

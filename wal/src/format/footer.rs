@@ -24,6 +24,14 @@ impl Run {
     pub(crate) fn next(&self) -> u64 {
         self.first.saturating_add(self.offsets.len() as u64)
     }
+
+    /// Leaves out so many records at its beginning.
+    pub(crate) fn skip(&mut self, records: u64) {
+        let most = self.offsets.len();
+        let records = usize::try_from(records).map_or(most, |records| records.min(most));
+        self.offsets.drain(..records);
+        self.first = self.first.saturating_add(records as u64);
+    }
 }
 
 /// What a segment holds of one stream.
