@@ -10,8 +10,9 @@ mod rounds;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 
 use crate::compress::upkeep::{Sealed, Upkeep};
 use crate::disk::Disk;
@@ -32,6 +33,8 @@ use crate::writer::Writer;
 const QUEUE: usize = 1024;
 /// How often an append helps to empty a full queue before it answers `busy`.
 const HELPS: usize = 16;
+/// How often whoever waits for an outcome looks whether somebody is left who could bring it.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// The writer, and what it could not write yet.
 #[derive(Debug)]
@@ -327,7 +330,7 @@ impl Shared {
     fn outcome(&self, desk: Option<MutexGuard<'_, Desk>>, receiver: &Receiver<Outcome>) -> Outcome {
         let Some(mut desk) = desk else {
             self.wake();
-            return receiver.recv().map_err(|_| AppendError::Poisoned)?;
+            return self.awaited(receiver);
         };
         loop {
             let more = self.round(&mut desk)?;
@@ -344,6 +347,21 @@ impl Shared {
         }
     }
 
+    /// Waits for an outcome that somebody else brings, unless whoever held the log died: then nobody does.
+    fn awaited(&self, receiver: &Receiver<Outcome>) -> Outcome {
+        loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Timeout) if !self.is_poisoned() => {}
+                Err(_) => return receiver.try_recv().unwrap_or(Err(AppendError::Poisoned)),
+            }
+        }
+    }
+
+    fn is_poisoned(&self) -> bool {
+        self.desk.is_poisoned() || self.index.is_poisoned()
+    }
+
     fn durable(&self, id: StreamId, seq: u64) -> Result<Option<u64>, AppendError> {
         let index = self.index()?;
         let stream = index
@@ -358,7 +376,8 @@ impl Shared {
         Ok(stream.durable.filter(|durable| *durable >= seq))
     }
 
-    fn since(&self, id: StreamId, seq: u64) -> AppendError {
+    /// Why a record is not durable, told by the first one of its stream that waits.
+    pub(crate) fn since(&self, id: StreamId, seq: u64) -> AppendError {
         self.index()
             .map_or(AppendError::Poisoned, |index| not_durable(&index, id, seq))
     }

@@ -347,6 +347,8 @@ impl Wal {
             farewell(&self.shared)
         };
         self.shared.wake();
+        // The thread that compresses may have heard of nothing since the writer died.
+        self.shared.sealed.ring();
         if let Some(thread) = self.thread.take() {
             // It ends at its next look at the queue; a panic in it has poisoned the locks already.
             let _ = thread.join();

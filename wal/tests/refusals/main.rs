@@ -11,6 +11,7 @@ mod bytes;
 #[path = "../common/mod.rs"]
 mod common;
 mod directory;
+mod panics;
 mod reads;
 
 use std::io::ErrorKind;
