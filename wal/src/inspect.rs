@@ -89,7 +89,7 @@ pub fn inspect(directory: &Path) -> Inspection {
         .into_iter()
         .map(|number| (number, header(&disk, number)))
         .collect();
-    let own = own_key(&headers, stored_key(&disk));
+    let own = own_key(&headers, stored_key(&disk).ok().flatten());
     let segments = headers.into_iter().map(|(number, read)| SegmentAt {
         number,
         name: segment_name(number),

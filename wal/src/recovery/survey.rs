@@ -101,11 +101,21 @@ pub(crate) fn survey(disk: &dyn Disk) -> Result<Survey, OpenError> {
     segments.sort_unstable_by_key(|segment| segment.number);
     let stored = stored_key(disk);
     let headers: Vec<Header> = segments.iter().filter_map(|one| one.header).collect();
-    let key = written_key(&headers, stored).or(stored);
+    let (key, key_file_missing) = match stored {
+        Ok(stored) => {
+            let key = written_key(&headers, stored).or(stored);
+            (key, key.is_some() && key != stored)
+        }
+        // The file may be whole: another one is not put in its place, and without a segment that bears the key there is no log.
+        Err(error) => match written_key(&headers, None) {
+            None => return Err(OpenError::io("read the key file")(error)),
+            key => (key, false),
+        },
+    };
     Ok(Survey {
         segments,
         key,
-        key_file_missing: key.is_some() && key != stored,
+        key_file_missing,
     })
 }
 
@@ -146,10 +156,22 @@ pub(crate) fn written_key(headers: &[Header], stored: Option<[u8; 32]>) -> Optio
     })
 }
 
-pub(crate) fn stored_key(disk: &dyn Disk) -> Option<[u8; 32]> {
-    let file = disk.open(KEY_FILE, Access::Read).ok()?;
-    if file.len().ok()? != 32 {
-        return None;
+/// What the key file holds; none when there is none, or something that is no key.
+pub(crate) fn stored_key(disk: &dyn Disk) -> io::Result<Option<[u8; 32]>> {
+    let file = match disk.open(KEY_FILE, Access::Read) {
+        // What stands there and is no file is no key either.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidInput
+            ) =>
+        {
+            return Ok(None);
+        }
+        opened => opened?,
+    };
+    if file.len()? != 32 {
+        return Ok(None);
     }
-    read_up_to(file.as_ref(), 0, 32).ok()?.try_into().ok()
+    Ok(read_up_to(file.as_ref(), 0, 32)?.try_into().ok())
 }

@@ -101,3 +101,37 @@ fn cut_off(mut entries: impl Iterator<Item = Result<Entry, ReadError>>) -> bool 
     assert_eq!(next, 15);
     false
 }
+
+/// The key in the header of the only segment is damaged, so the file is all there is: that it cannot be read for a moment is no reason
+/// to make another one.
+#[test]
+fn a_key_that_cannot_be_read_for_a_moment_is_not_replaced() {
+    let mut refused = 0;
+    for operation in [Operation::Open, Operation::Read] {
+        for (kind, after) in KINDS
+            .iter()
+            .flat_map(|kind| (0..12).map(move |n| (*kind, n)))
+        {
+            let disk = SimulatedDisk::new();
+            let (wal, _) = open(&disk);
+            append(&wal, stream(1), 0, 3);
+            wal.close().unwrap();
+            let name = "segments/0000000000000000.seg";
+            let mut bytes = disk.bytes(name).unwrap();
+            bytes[30] ^= 1;
+            disk.put(name, bytes);
+            let key = disk.bytes("key").unwrap();
+            disk.fail(fault(operation, kind, after, 1));
+            let opened = Wal::open_on(Arc::new(disk.clone()), options());
+            disk.heal();
+            match opened {
+                Err(OpenError::Io { .. }) => refused += 1,
+                Err(other) => panic!("{other:?}"),
+                Ok((wal, _)) => assert_eq!(seqs(&wal, stream(1)), [0, 1, 2], "after={after}"),
+            }
+            assert_eq!(disk.bytes("key").unwrap(), key, "{operation:?} {after}");
+            assert_eq!(seqs(&open(&disk).0, stream(1)), [0, 1, 2]);
+        }
+    }
+    assert!(refused > 3, "{refused}");
+}
