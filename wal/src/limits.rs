@@ -1,8 +1,9 @@
 //! What a batch may be.
 
 use crate::error::AppendError;
+use crate::format::ERASED_SALT;
 use crate::queue::batch_bytes;
-use crate::record::{Batch, MAX_BODY, MAX_CONTENT, MAX_CONTENTS, NewRecord};
+use crate::record::{Batch, Content, MAX_BODY, MAX_CONTENT, MAX_CONTENTS, NewRecord};
 
 /// The most bytes that the frames of one batch may take: 1 GiB.
 pub const MAX_BATCH: u64 = 1 << 30;
@@ -28,10 +29,17 @@ fn record(record: &NewRecord) -> Result<(), AppendError> {
         record.contents.len() as u64,
         MAX_CONTENTS as u64,
     )?;
-    record
-        .contents
-        .iter()
-        .try_for_each(|content| within("content", content.bytes.len() as u64, MAX_CONTENT as u64))
+    record.contents.iter().try_for_each(content)
+}
+
+fn content(content: &Content) -> Result<(), AppendError> {
+    if content.salt == ERASED_SALT {
+        // It would read as erased.
+        return Err(AppendError::Invalid {
+            why: "a content has the salt of erased ones",
+        });
+    }
+    within("content", content.bytes.len() as u64, MAX_CONTENT as u64)
 }
 
 fn within(what: &'static str, size: u64, limit: u64) -> Result<(), AppendError> {

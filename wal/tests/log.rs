@@ -250,3 +250,19 @@ fn a_key_without_a_folder_of_segments_is_a_log_that_can_be_written() {
     let (wal, _) = Wal::open(directory.path(), Options::default()).unwrap();
     assert_eq!(seqs(&wal, stream(1)), [0, 1, 2]);
 }
+
+/// What is erased is told by its salt: a content that is there must not look like it.
+#[test]
+fn a_content_with_the_salt_of_erased_ones_is_refused() {
+    let (wal, _) = open(&SimulatedDisk::new());
+    let mut doubtful = batch(stream(1), 0, 1);
+    doubtful.records[0].contents[0].salt = *b"recount: erased\n";
+    for class in [Class::Synced, Class::Ordered] {
+        let refused = wal.append(doubtful.clone(), class);
+        assert!(
+            matches!(refused, Err(AppendError::Invalid { .. })),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(wal.heads(stream(1)), None);
+}

@@ -118,7 +118,7 @@ impl Owner {
         if self.checksum(keys, salt, bytes) != *checksum {
             return Stored::Lost;
         }
-        if *salt == ERASED_SALT {
+        if *salt == ERASED_SALT && bytes.iter().all(|byte| *byte == 0) {
             return Stored::Erased;
         }
         Stored::Here(Content {
