@@ -4,7 +4,7 @@
 //! - That note is a later group than what it erases, so half-erased bytes can never be taken for a torn group.
 //! - A compressed segment is written beside the old one before the note, and takes its name after it: the writer is not held up by it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::commit::Shared;
@@ -16,7 +16,7 @@ use crate::format::control::{Doomed, Erasing};
 use crate::format::frame::{Frame, Owner};
 use crate::format::head::FrameKind;
 use crate::format::segment_name;
-use crate::record::{ContentPlace, Place, Stored};
+use crate::record::{ContentPlace, Place, Stored, StreamId};
 use crate::segment::source::Source;
 use crate::segment::view::{View, open};
 use crate::verify::ContentAt;
@@ -25,24 +25,26 @@ use crate::writer::Failure;
 /// Erases contents; answers how many were there to be erased. What is erased already, lost, or was never there is passed over.
 pub(crate) fn erase(shared: &Shared, targets: &[ContentAt]) -> Result<u64, AppendError> {
     if !shared.drain()? {
-        return Err(AppendError::NotDurable {
-            since: targets.first().map_or(0, |target| target.seq),
-        });
+        return Err(targets
+            .first()
+            .map_or(AppendError::NotDurable { since: 0 }, |target| {
+                shared.since(target.stream, target.seq)
+            }));
     }
     // Nobody writes a segment again meanwhile.
-    let _gate = shared.upkeep.gate();
+    let mut gate = shared.upkeep.gate();
     let refused = |error: io::Error| AppendError::Io {
         cause: error.to_string(),
     };
     let mut doomed = Vec::new();
     for target in targets {
-        doomed.extend(find(shared, target).map_err(refused)?);
+        doomed.extend(find(shared, &gate.unsure, target).map_err(refused)?);
     }
     if doomed.is_empty() {
         return Ok(0);
     }
     let erasing = Erasing { doomed };
-    let staged = stage(shared, &erasing).map_err(refused)?;
+    let staged = stage(shared, &erasing, &gate.unsure).map_err(refused)?;
     let mut desk = shared.desk()?;
     let noted = desk
         .writer
@@ -60,19 +62,53 @@ pub(crate) fn erase(shared: &Shared, targets: &[ContentAt]) -> Result<u64, Appen
         return Err(error);
     }
     let done = staged.carry_out(shared);
+    for doomed in &erasing.doomed {
+        match &done {
+            Ok(()) => gate.unsure.remove(&name(doomed)),
+            Err(_) => gate.unsure.insert(name(doomed)),
+        };
+    }
     done.map_err(|error| AppendError::Unknown {
         cause: error.to_string(),
     })?;
     Ok(erasing.doomed.len() as u64)
 }
 
-/// Makes an erasure good that was interrupted; what is erased already is left alone.
-pub(crate) fn finish(shared: &Shared, erasing: &Erasing) -> io::Result<()> {
-    let _gate = shared.upkeep.gate();
-    stage(shared, erasing)?.carry_out(shared)
+/// Whose content it is, and which.
+pub(crate) type Named = (StreamId, u64, u32);
+
+fn name(doomed: &Doomed) -> Named {
+    (doomed.stream, doomed.seq, doomed.index)
 }
 
-fn find(shared: &Shared, target: &ContentAt) -> io::Result<Option<Doomed>> {
+/// Makes an erasure good that was interrupted, in each segment where that is possible.
+pub(crate) fn finish(shared: &Shared, erasing: &Erasing) -> io::Result<()> {
+    let _gate = shared.upkeep.gate();
+    let mut outcome = Ok(());
+    for (number, mut doomed) in by_segment(erasing) {
+        // Nothing is left to erase where a void frame stands.
+        doomed.retain(|one| !shared.look().is_gone(one.stream, number));
+        let staged = task(shared, number, &doomed, &Again::Plain);
+        if let Err(error) = staged.and_then(|task| task.carry_out(shared)) {
+            outcome = Err(error);
+        }
+    }
+    outcome
+}
+
+/// What is overwritten although it reads as erased: that may be so in memory only.
+enum Again<'a> {
+    /// Everything, in a segment that is not compressed; a compressed one took its name when it was written.
+    Plain,
+    /// What an earlier erasure overwrote, if it did not learn that it was durable.
+    Unsure(&'a BTreeSet<Named>),
+}
+
+fn find(
+    shared: &Shared,
+    unsure: &BTreeSet<Named>,
+    target: &ContentAt,
+) -> io::Result<Option<Doomed>> {
     let place = shared
         .look()
         .streams
@@ -98,7 +134,8 @@ fn find(shared: &Shared, target: &ContentAt) -> io::Result<Option<Doomed>> {
     };
     // What is lost is overwritten too: some of its bytes may still be there.
     let there = source.content(owner, *at)? != Stored::Erased;
-    Ok(there.then_some(Doomed {
+    let unsure = unsure.contains(&(target.stream, target.seq, target.index));
+    Ok((there || unsure).then_some(Doomed {
         stream: target.stream,
         seq: target.seq,
         index: target.index,
@@ -124,18 +161,10 @@ struct Task {
 struct Staged(Vec<Task>);
 
 /// Finds what is not erased yet, and writes compressed segments again beside themselves.
-fn stage(shared: &Shared, erasing: &Erasing) -> io::Result<Staged> {
-    let mut segments: BTreeMap<u64, Vec<&Doomed>> = BTreeMap::new();
-    for doomed in &erasing.doomed {
-        segments.entry(doomed.segment).or_default().push(doomed);
-    }
+fn stage(shared: &Shared, erasing: &Erasing, unsure: &BTreeSet<Named>) -> io::Result<Staged> {
     let mut staged = Staged(Vec::new());
-    for (number, doomed) in segments {
-        let task = task(shared, number, &doomed).and_then(|mut task| {
-            task.write_beside(shared)?;
-            Ok(task)
-        });
-        match task {
+    for (number, doomed) in by_segment(erasing) {
+        match task(shared, number, &doomed, &Again::Unsure(unsure)) {
             Ok(task) => staged.0.push(task),
             Err(error) => {
                 staged.discard(shared);
@@ -146,7 +175,16 @@ fn stage(shared: &Shared, erasing: &Erasing) -> io::Result<Staged> {
     Ok(staged)
 }
 
-fn task(shared: &Shared, number: u64, doomed: &[&Doomed]) -> io::Result<Task> {
+fn by_segment(erasing: &Erasing) -> BTreeMap<u64, Vec<&Doomed>> {
+    let mut segments: BTreeMap<u64, Vec<&Doomed>> = BTreeMap::new();
+    for doomed in &erasing.doomed {
+        segments.entry(doomed.segment).or_default().push(doomed);
+    }
+    segments
+}
+
+/// What is to be done to a segment; a compressed one is written again beside itself already.
+fn task(shared: &Shared, number: u64, doomed: &[&Doomed], again: &Again<'_>) -> io::Result<Task> {
     let view = open(shared.disk.as_ref(), &shared.keys, number)?;
     let length = view.file.len()?;
     let source = Source {
@@ -168,7 +206,11 @@ fn task(shared: &Shared, number: u64, doomed: &[&Doomed]) -> io::Result<Task> {
             },
             length: one.length,
         };
-        if source.content(owner, at)? != Stored::Erased {
+        let again = match again {
+            Again::Plain => view.packed.is_none(),
+            Again::Unsure(unsure) => unsure.contains(&name(one)),
+        };
+        if again || source.content(owner, at)? != Stored::Erased {
             // A file that was cut short is not made longer: what it no longer holds would otherwise look whole again.
             let mut erased = owner.erased(&shared.keys, one.length as usize);
             erased
@@ -178,12 +220,14 @@ fn task(shared: &Shared, number: u64, doomed: &[&Doomed]) -> io::Result<Task> {
             }
         }
     }
-    Ok(Task {
+    let mut task = Task {
         number,
         view,
         blocks,
         written: None,
-    })
+    };
+    task.write_beside(shared)?;
+    Ok(task)
 }
 
 impl Task {

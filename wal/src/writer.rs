@@ -208,12 +208,13 @@ impl Writer {
         };
         // A record behind it must not name one that is forgotten as lost.
         self.before = self.before.filter(|before| !gone(before));
-        self.owed
-            .tails
-            .retain(|tail| !gone(&(tail.stream, tail.last)));
         let noted = self.note_pruning(pruning);
-        if noted.is_err() {
-            self.before = named;
+        match noted {
+            Ok(_) => {
+                let owed = &mut self.owed.tails;
+                owed.retain(|tail| !gone(&(tail.stream, tail.last)));
+            }
+            Err(_) => self.before = named,
         }
         noted
     }

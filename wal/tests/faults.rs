@@ -11,7 +11,9 @@ use std::io::ErrorKind;
 
 use common::*;
 use recount_wal::disk::{Fault, Operation, SimulatedDisk, Survival};
-use recount_wal::{AppendError, Class, CloseError, State, Wal};
+use recount_wal::{
+    AppendError, Class, CloseError, ContentAt, KnownHead, RecordDigest, State, Stored, Wal,
+};
 
 fn fault(operation: Operation, after: u64, times: u64) -> Fault {
     Fault {
@@ -374,4 +376,119 @@ fn a_log_on_a_full_disk_opens_and_is_read() {
     disk.heal();
     append(&wal, stream(1), 2, 1);
     assert_eq!(found(&disk, 1), [0, 1, 2]);
+}
+
+fn content_of(number: u8, seq: u64) -> ContentAt {
+    ContentAt {
+        stream: stream(number),
+        seq,
+        index: 0,
+    }
+}
+
+/// Whether a record's content stands anywhere in the segments.
+fn stands(disk: &SimulatedDisk, number: u8, seq: u64) -> bool {
+    let text = format!("content of {} {seq}", stream(number)).into_bytes();
+    let names = disk.names().into_iter();
+    let mut segments = names.filter(|name| name.ends_with(".seg"));
+    segments.any(|name| {
+        let bytes = disk.bytes(&name).unwrap();
+        bytes.windows(text.len()).any(|window| window == text)
+    })
+}
+
+/// What was overwritten in memory and not synced reads as erased; whoever erases it again wants it gone from the disk.
+#[test]
+fn an_erasure_that_was_unknown_is_carried_out_when_it_is_repeated() {
+    for killed in [false, true] {
+        let disk = SimulatedDisk::new();
+        let (mut wal, _) = open(&disk);
+        append(&wal, stream(1), 0, 4);
+        let (one, two) = (content_of(1, 0), content_of(1, 1));
+        // The note's sync first, then the sync of what was overwritten.
+        disk.fail(fault(Operation::Sync, 1, 1));
+        let unknown = wal.erase(&[one, two]);
+        assert!(
+            matches!(unknown, Err(AppendError::Unknown { .. })),
+            "{unknown:?}"
+        );
+        if killed {
+            kill(wal);
+            (wal, _) = open(&disk);
+        } else {
+            assert_eq!(wal.erase(&[one]), Ok(1));
+            assert!(!stands(&disk.crashed(Survival::Lost), 1, 0));
+            // Only the one that was asked for again is settled.
+            assert_eq!(wal.erase(&[one, two]), Ok(1));
+            assert_eq!(wal.erase(&[one, two]), Ok(0));
+        }
+        for seq in 0..12 {
+            append(&wal, stream(2), seq, 1);
+        }
+        let after = disk.crashed(Survival::Lost);
+        assert!(!stands(&after, 1, 0) && !stands(&after, 1, 1), "{killed}");
+        assert_eq!(open(&after).1.state, State::Clean);
+        kill(wal);
+    }
+}
+
+#[test]
+fn an_interrupted_erasure_is_finished_where_it_can_be() {
+    let disk = SimulatedDisk::new();
+    let (wal, _) = open(&disk);
+    for seq in 0..30 {
+        append(&wal, stream(1), seq, 1);
+    }
+    let last = records(&wal, stream(1))[29].place.unwrap().segment;
+    assert!(last > 1);
+    disk.fail(fault(Operation::Write, 1, u64::MAX));
+    let unknown = wal.erase(&[content_of(1, 0), content_of(1, 29)]);
+    assert!(
+        matches!(unknown, Err(AppendError::Unknown { .. })),
+        "{unknown:?}"
+    );
+    kill(wal);
+    disk.heal();
+    let rest = SimulatedDisk::new();
+    for name in disk.names() {
+        if name != "segments/0000000000000000.seg" {
+            rest.put(&name, disk.bytes(&name).unwrap());
+        }
+    }
+    let (wal, _) = open(&rest);
+    let there = records(&wal, stream(1));
+    assert_eq!(there.last().unwrap().seq, 29);
+    assert_eq!(there.last().unwrap().contents[0], Stored::Erased);
+}
+
+#[test]
+fn an_erasure_that_waits_names_the_first_record_that_waits() {
+    let disk = SimulatedDisk::new();
+    let wal = started(&disk);
+    disk.fail(fault(Operation::Write, 0, u64::MAX));
+    wal.append(batch(stream(1), 2, 1), Class::Ordered).unwrap();
+    let refused = wal.erase(&[content_of(1, 0)]);
+    assert_eq!(refused, Err(AppendError::NotDurable { since: 2 }));
+}
+
+/// What is known to be lost of a stream is owed to the log until the stream is forgotten indeed.
+#[test]
+fn a_forgetting_that_was_refused_leaves_what_was_lost_to_be_written_down() {
+    let disk = SimulatedDisk::new();
+    let wal = started(&disk);
+    disk.fail(fault(Operation::Write, 0, 1));
+    let known = KnownHead {
+        stream: stream(1),
+        begin: 0,
+        last: 9,
+        time: 0,
+        digest: RecordDigest::ROOT,
+    };
+    assert_eq!(wal.hold_against(&[known]).unwrap().len(), 1);
+    // The footer, the next segment's opening, then the note.
+    disk.fail(fault(Operation::Write, 2, 1));
+    wal.forget(&[stream(1)]).unwrap_err();
+    wal.close().unwrap();
+    let (wal, _) = open(&disk);
+    assert_eq!(wal.heads(stream(1)).unwrap().accepted, 9);
 }

@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::pack::{GoOn, discard, pack, publish};
 use crate::commit::Shared;
 use crate::disk::SegmentFile;
+use crate::erase::Named;
 use crate::error::AppendError;
 use crate::forget::rewrite::rewrite;
 use crate::format::{SEGMENTS, segment_number};
@@ -73,6 +74,8 @@ pub(crate) struct Gate {
     done: BTreeSet<u64>,
     /// Segments that still hold forgotten streams.
     pub(crate) left: BTreeSet<u64>,
+    /// Contents that were overwritten, where that may not be durable.
+    pub(crate) unsure: BTreeSet<Named>,
 }
 
 impl Gate {
