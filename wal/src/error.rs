@@ -100,7 +100,7 @@ pub enum AppendError {
         /// The limit it is held against.
         limit: u64,
     },
-    /// The log is closing or its queue is full: try again later. Nothing was written.
+    /// The log is closing, its queue is full, or the stream is being forgotten: try again later. Nothing was written.
     #[error("busy: try again later")]
     Busy,
     /// The batch makes no sense in itself (no records, an origin on a stream that exists): mend the caller.
@@ -138,7 +138,7 @@ pub enum CloseError {
     /// Accepted records never reached the disk and are gone with the process.
     #[error("accepted records never reached the disk: batches={batches}")]
     NotDurable {
-        /// How many batches were waiting.
+        /// How many batches were waiting; 0 when it was only what an earlier process had left that could not be synced.
         batches: usize,
     },
     /// The closing record could not be written; everything accepted is durable.

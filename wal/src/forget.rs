@@ -39,7 +39,7 @@ pub struct Forgotten {
     /// Bytes that they take now.
     pub disk_after: u64,
     /// Segments that could not be written again yet, so that bytes of what was forgotten are still in them; tried again at the
-    /// next call, and at the next open. 0 when all is done.
+    /// next call, with the next compression in the background, and at the next open. 0 when all is done.
     pub left: u64,
 }
 
