@@ -5,7 +5,12 @@
 
 use crate::Error;
 use std::fs::Metadata;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The path from the root on, so that it names the same place wherever the process goes; as it is where the system cannot say.
+pub(crate) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
 
 /// Refuses to read what is no file; for a link what it leads to counts.
 ///

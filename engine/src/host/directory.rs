@@ -1,7 +1,8 @@
 //! A data directory in this process: its log, its sessions, its randomness.
 //!
 //! - Each session has one lock, held for a whole operation: requests for one session queue up, others go on.
-//! - No operation waits for a session's lock while it holds another's, except a fork for its new, unnamed-to-others child.
+//! - No operation waits for a session's lock while it holds another's, except a fork for its new, unnamed-to-others child,
+//!   and forgetting, which takes those of all that go while no fork is under way.
 //! - Sessions that nobody uses are dropped from memory when there are many; the log has them.
 
 use super::kept::Writer;
@@ -93,6 +94,7 @@ impl Held<'_> {
 
 impl Directory {
     pub(crate) fn open(path: &Path, options: Options) -> Result<Self, Error> {
+        let path = &crate::place::whole(path);
         let mut sizes = recount_wal::Options::default();
         if let Some(bytes) = options.segment_bytes {
             sizes = sizes.segment_size(bytes);
@@ -135,19 +137,15 @@ impl Directory {
         self.keep_all();
         let log = lock(&self.log).take();
         lock(&self.slots).clear();
-        let Some(log) = log.and_then(Arc::into_inner) else {
+        let Some(log) = log else {
             return Ok(());
         };
-        log.close().map_err(|cause| {
-            let message = format!("the log was not closed cleanly: {cause}");
-            match cause {
-                CloseError::NotDurable { .. } => Error::new(ErrorKind::NotDurable, message)
-                    .with_next(
-                        "what was accepted and not durable is gone: make space, then do it again",
-                    ),
-                _ => Error::new(ErrorKind::Io, message),
-            }
-        })
+        // Whoever is in the middle of a request keeps the log open, and cannot be asked what became of what was accepted.
+        let written = log.sync_all();
+        match Arc::into_inner(log) {
+            Some(log) => log.close().map_err(unclosed),
+            None => Err(held_open(written.is_ok_and(|whole| whole))),
+        }
     }
 
     /// The log, while the directory is open.
@@ -262,7 +260,7 @@ impl Directory {
     /// Before the log is closed: the states of all sessions that nobody works with.
     fn keep_all(&self) {
         let Ok(log) = self.log() else { return };
-        // What this answers, closing answers too.
+        // Checkpoints are only of what is durable. What this answers, closing answers too.
         drop(log.sync_all());
         drop(log);
         let slots: Vec<Arc<Slot>> = lock(&self.slots).values().map(Arc::clone).collect();
@@ -363,6 +361,32 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
         .with_next("a name has 1 to 512 bytes of UTF-8 without NUL"));
     }
     Ok(())
+}
+
+fn unclosed(cause: CloseError) -> Error {
+    let message = format!("the log was not closed cleanly: {cause}");
+    match cause {
+        CloseError::NotDurable { .. } => not_durable(message),
+        _ => Error::new(ErrorKind::Io, message),
+    }
+}
+
+fn held_open(durable: bool) -> Error {
+    let message = "requests that are under way keep the log open";
+    if durable {
+        Error::new(ErrorKind::Busy, message).with_next(
+            "what was accepted is on disk; the lock is given back when they end, or with the process",
+        )
+    } else {
+        not_durable(format!(
+            "{message}, and not all that was accepted is on disk"
+        ))
+    }
+}
+
+fn not_durable(message: String) -> Error {
+    Error::new(ErrorKind::NotDurable, message)
+        .with_next("what was accepted and not durable is gone: make space, then do it again")
 }
 
 fn opening(cause: OpenError) -> Error {

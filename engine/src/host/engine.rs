@@ -26,10 +26,12 @@ impl Engine {
         })
     }
 
-    /// Closes the directory: what is pending is written, and the lock is given back. Later calls answer `cancelled`.
+    /// Closes the directory: what is pending is written, and the lock is given back, unless another thread is in the middle of a
+    /// request; then it is given back when that ends. Later calls answer `cancelled`.
     ///
     /// # Errors
-    /// `not_durable` when what is pending cannot be written and is gone; `io` when only the end of the log cannot be marked.
+    /// `not_durable` when what is pending cannot be written and is gone; `busy` when all of it is written and a request that is
+    /// under way still holds the lock; `io` when only the end of the log cannot be marked.
     pub fn close(&self) -> Result<(), Error> {
         self.inner.close()
     }

@@ -4,6 +4,8 @@ mod against;
 mod append;
 mod ask;
 mod changed;
+#[cfg(test)]
+mod closing;
 mod diff;
 mod directory;
 mod engine;
