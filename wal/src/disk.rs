@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 pub(crate) use read_only::ReadOnly;
 pub use real::RealDisk;
+pub(crate) use real::whole;
 pub use simulated::{Crash, Fault, Journal, Operation, Plan, SimulatedDisk, Survival, View};
 
 /// Whether a file is opened to be changed.

@@ -85,10 +85,7 @@ impl Dispatcher {
 
 fn read(line: &[u8]) -> Result<Ask<'_>, Error> {
     if line.len() > MAX_LINE {
-        return Err(Error::new(
-            ErrorKind::TooLarge,
-            format!("line too long; bytes={} limit={MAX_LINE}", line.len()),
-        ));
+        return Err(too_long(line.len()));
     }
     let text = std::str::from_utf8(line).map_err(|_| unreadable("the line is not UTF-8"))?;
     if text.trim_start().starts_with('[') {
@@ -100,6 +97,14 @@ fn read(line: &[u8]) -> Result<Ask<'_>, Error> {
     serde_json::from_str::<&RawValue>(text)
         .map_err(|cause| unreadable(&format!("the line is not json: {cause}")))?;
     serde_json::from_str(text).map_err(|cause| refused(&format!("not a request: {cause}")))
+}
+
+/// A line of so many bytes is not taken.
+pub(crate) fn too_long(bytes: usize) -> Error {
+    Error::new(
+        ErrorKind::TooLarge,
+        format!("line too long; bytes={bytes} limit={MAX_LINE}"),
+    )
 }
 
 fn unreadable(message: &str) -> Error {

@@ -8,6 +8,7 @@ mod envelope;
 mod halves;
 mod table;
 
+pub(crate) use dispatch::too_long;
 pub use dispatch::{Dispatcher, MAX_LINE};
 pub(crate) use envelope::error_line;
 pub use envelope::session_of;

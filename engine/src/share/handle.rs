@@ -4,7 +4,8 @@ use super::client::{Client, Lost};
 use super::request;
 use super::server::Server;
 use crate::lock::lock;
-use crate::{Dispatcher, Engine, Error, ErrorKind, Options};
+use crate::protocol::too_long;
+use crate::{Dispatcher, Engine, Error, ErrorKind, MAX_LINE, Options};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,8 +67,8 @@ impl Handle {
     /// # Errors
     /// Those of [`Engine::open`]; `locked` only when a process has the directory and cannot be reached.
     pub fn open(dir: &Path, options: Options) -> Result<Self, Error> {
-        let way = Mutex::new(find(dir, &options)?);
-        let dir = dir.to_owned();
+        let dir = crate::place::whole(dir);
+        let way = Mutex::new(find(&dir, &options)?);
         Ok(Self {
             inner: Arc::new(Inner { dir, options, way }),
         })
@@ -99,7 +100,8 @@ impl Handle {
     /// Answers a method: from the parameters' JSON to the result's.
     ///
     /// # Errors
-    /// Those of the method; `unknown` when the holder died over a request that has no key.
+    /// Those of the method; `too_large` for what another process holds and does not fit into a line ([`MAX_LINE`]), where this
+    /// process, if it held the directory, would take it; `unknown` when the holder died over a request that has no key.
     pub fn call(&self, method: &str, params: &str) -> Result<Box<RawValue>, Error> {
         if let Way::Local(dispatcher, _) = self.way() {
             return dispatcher.invoke(method, Some(params));
@@ -126,6 +128,9 @@ impl Handle {
                 Way::Local(dispatcher, _) => return Ok(dispatcher.call_bytes(line)),
                 Way::Remote(client) => client,
             };
+            if line.len() > MAX_LINE {
+                return Err(too_long(line.len()));
+            }
             match client.ask(line) {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(Lost::After) if !request::may_repeat(line) => return Err(died()),

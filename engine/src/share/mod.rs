@@ -11,6 +11,8 @@ mod request;
 mod serve;
 mod server;
 mod socket;
+#[cfg(test)]
+mod tests;
 
 pub use handle::Handle;
 pub use serve::serve;

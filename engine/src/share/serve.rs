@@ -6,7 +6,8 @@
 //! - A line that is too long is answered with an error and passed over.
 
 use super::Handle;
-use crate::{Error, ErrorKind, MAX_LINE, session_of};
+use crate::protocol::{error_line, too_long};
+use crate::{MAX_LINE, session_of};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ async fn read(
         let line = match line {
             Line::Whole(line) => line,
             Line::TooLong(bytes) => {
-                let _ = answers.send(too_long(bytes)).await;
+                let _ = answers.send(error_line(None, &too_long(bytes))).await;
                 continue;
             }
         };
@@ -140,12 +141,4 @@ fn finish(line: Vec<u8>, passed: usize) -> Option<Line> {
         (0, false) => Some(Line::Whole(line)),
         _ => Some(Line::TooLong(passed)),
     }
-}
-
-fn too_long(bytes: usize) -> String {
-    let error = Error::new(
-        ErrorKind::TooLarge,
-        format!("line too long; bytes={bytes} limit={MAX_LINE}"),
-    );
-    crate::protocol::error_line(None, &error)
 }

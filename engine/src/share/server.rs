@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How long closing waits for requests that are being answered.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it looks.
+/// How often it looks, and how often a connection is accepted while the system refuses.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Serves a directory until it is dropped.
@@ -84,9 +84,13 @@ impl Drop for Server {
 fn accept(listener: &UnixListener, dispatcher: &Dispatcher, shared: &Arc<Shared>) {
     let mut number = 0;
     for stream in listener.incoming() {
-        if let Ok(stream) = stream {
-            number += 1;
-            admit(number, stream, dispatcher, shared);
+        match stream {
+            Ok(stream) => {
+                number += 1;
+                admit(number, stream, dispatcher, shared);
+            }
+            // Without a free descriptor whoever waits goes on waiting; there may be one in a moment.
+            Err(_) => std::thread::sleep(PAUSE),
         }
         if shared.over.load(Ordering::Acquire) {
             break;
@@ -105,7 +109,9 @@ fn accept(listener: &UnixListener, dispatcher: &Dispatcher, shared: &Arc<Shared>
 }
 
 fn admit(number: u64, stream: UnixStream, dispatcher: &Dispatcher, shared: &Arc<Shared>) {
-    let Ok(twin) = stream.try_clone() else { return };
+    let Ok(twin) = stream.try_clone() else {
+        return turn_away(&stream);
+    };
     shared.connections().insert(number, twin);
     let (dispatcher, theirs) = (dispatcher.clone(), Arc::clone(shared));
     let spawned = std::thread::Builder::new()
@@ -116,10 +122,18 @@ fn admit(number: u64, stream: UnixStream, dispatcher: &Dispatcher, shared: &Arc<
             let _ = catch_unwind(run);
             theirs.connections().remove(&number);
         });
-    if spawned.is_err() {
-        // Without a thread the connection is dropped, and the client asks again.
-        shared.connections().remove(&number);
+    if spawned.is_err()
+        && let Some(twin) = shared.connections().remove(&number)
+    {
+        turn_away(&twin);
     }
+}
+
+/// Without a thread nobody reads from a connection: the client is told that nothing was done, before it has asked or not, and asks again.
+pub(super) fn turn_away(mut stream: &UnixStream) {
+    let answer = request::closing(b"") + "\n";
+    // Whoever is gone needs no answer.
+    let _ = stream.write_all(answer.as_bytes());
 }
 
 /// Answers the lines of one connection, one after the other.

@@ -1,6 +1,6 @@
 //! Where the socket lies.
 //!
-//! - `DIR/socket`; when that path is too long for a socket's address, a socket in the temporary folder named by a digest of the
+//! - `DIR/socket`; when that path, links resolved, is too long for a socket's address, a socket in the temporary folder named by a digest of the
 //!   directory, and `DIR/socket.path` says where.
 //! - Both are for the owner alone.
 
@@ -24,6 +24,8 @@ pub(super) fn listen(dir: &Path) -> io::Result<(UnixListener, PathBuf)> {
 
 /// Connects to the holder.
 pub(super) fn connect(dir: &Path) -> io::Result<UnixStream> {
+    // As the holder sees it, who may have opened it by another name.
+    let dir = dir.canonicalize()?;
     let pointer = dir.join("socket.path");
     // Reading a pipe would wait for whoever is at its other end.
     let is_file = std::fs::metadata(&pointer).is_ok_and(|about| about.is_file());
@@ -47,13 +49,14 @@ pub(super) fn aside(path: &Path) -> PathBuf {
 }
 
 fn place(dir: &Path) -> io::Result<PathBuf> {
-    let near = dir.join("socket");
-    let pointer = dir.join("socket.path");
+    // Whoever comes by another, longer name must find it too.
+    let whole = dir.canonicalize()?;
+    let near = whole.join("socket");
+    let pointer = whole.join("socket.path");
     if near.as_os_str().len() <= ADDRESS_MAX {
         remove(&pointer)?;
         return Ok(near);
     }
-    let whole = dir.canonicalize()?;
     let name = blake3::hash(whole.as_os_str().as_bytes()).to_hex();
     let far = std::env::temp_dir().join(format!("recount-{}", &name.as_str()[..24]));
     std::fs::write(&pointer, far.as_os_str().as_bytes())?;

@@ -41,17 +41,14 @@ impl RealDisk {
             std::fs::create_dir_all(folder)?;
             sync_name(folder)?;
         }
-        Ok(RealDisk {
-            root: root.to_path_buf(),
-            identity: identity(root),
-        })
+        Ok(RealDisk::at(root))
     }
 
-    /// A directory that is only read.
+    /// A directory that is there. A relative path is resolved once: what it named stays, wherever the process goes.
     #[must_use]
     pub fn at(root: &Path) -> RealDisk {
         RealDisk {
-            root: root.to_path_buf(),
+            root: whole(root),
             identity: identity(root),
         }
     }
@@ -138,6 +135,11 @@ impl Disk for RealDisk {
     fn sync_dir(&self, folder: &str) -> io::Result<()> {
         sync_folder(&self.path(folder))
     }
+}
+
+/// The path from the root on, links and all; as it is where the system cannot say (there is no such working directory any more).
+pub(crate) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Which directory a path leads to.

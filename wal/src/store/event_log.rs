@@ -40,7 +40,8 @@ impl EventLog {
         let shared = Arc::new(Shared::new(identity, segments, options));
         let (sender, ended) = bounded(0);
         let supervised = Arc::clone(&shared);
-        let directory = data_directory.to_path_buf();
+        // Later generations are made where the first one is, wherever the process has gone.
+        let directory = crate::disk::whole(data_directory);
         let spawned = thread::Builder::new()
             .name("recount-store-watch".into())
             .spawn(move || {
