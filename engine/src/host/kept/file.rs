@@ -17,6 +17,8 @@ const VERSION: u32 = 2;
 const HEAD: usize = 80;
 /// Bytes of the digest at the end.
 const DIGEST: usize = 32;
+/// The most that a checkpoint takes, in bytes: 1 GiB. What is larger is none.
+pub(super) const LARGEST: usize = 1 << 30;
 /// What the digest's key is derived for.
 const CONTEXT: &str = "recount 2026-11-30 state checkpoint";
 
@@ -130,5 +132,5 @@ fn digest(bytes: &[u8], secret: &[u8; 32]) -> [u8; 32] {
 }
 
 fn config() -> impl bincode::config::Config {
-    bincode::config::standard().with_limit::<{ 1 << 30 }>()
+    bincode::config::standard().with_limit::<LARGEST>()
 }

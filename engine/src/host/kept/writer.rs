@@ -4,7 +4,7 @@
 //! - One that is ahead of the durable head is not written.
 
 use super::Stored;
-use super::file::{Place, understood};
+use super::file::{LARGEST, Place, understood};
 use crate::lock::lock;
 use crossbeam_channel::{Sender, TrySendError, bounded};
 use recount_wal::disk::{Access, Disk};
@@ -150,9 +150,33 @@ fn name(stream: StreamId) -> String {
 
 fn bytes(disk: &dyn Disk, name: &str) -> io::Result<Vec<u8>> {
     let file = disk.open(name, Access::Read)?;
-    let length = usize::try_from(file.len()?).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let length = file.len()?;
+    if length > LARGEST as u64 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "no checkpoint is so large",
+        ));
+    }
+    let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let mut bytes = vec![0; length];
     let got = file.read_at(&mut bytes, 0)?;
     bytes.truncate(got);
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recount_wal::disk::RealDisk;
+
+    #[test]
+    fn a_file_that_is_no_checkpoint_for_its_size_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(dir.path().join("s.state")).unwrap();
+        // A hole, which takes no space; nobody has so much memory.
+        file.set_len(1 << 43).unwrap();
+        let disk = RealDisk::at(dir.path());
+        let error = bytes(&disk, "s.state").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+    }
 }

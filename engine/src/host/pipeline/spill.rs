@@ -136,14 +136,11 @@ impl Shelf {
         disk.sync_dir(&self.name)
     }
 
-    /// Makes the folder, and its name and those above it durable.
+    /// Makes the folder, and its name and those above it durable. One that is there may be what an interrupted try left, so its
+    /// name is synced all the same.
     fn make(&self, disk: &dyn Disk) -> io::Result<()> {
-        let (above, own) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
-        if disk.list(above)?.iter().any(|name| name == own) {
-            return Ok(());
-        }
         disk.create_dir(&self.name)?;
-        let mut folder = above;
+        let mut folder = self.name.rsplit_once('/').map_or("", |(above, _)| above);
         while !folder.is_empty() {
             disk.sync_dir(folder)?;
             folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
@@ -166,5 +163,90 @@ impl Shelf {
             drop(disk.remove(&unfinished));
         }
         written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recount_events::{BlockId, Seq};
+    use recount_wal::disk::SegmentFile;
+    use std::sync::Mutex;
+
+    /// The real disk, of which one sync of a folder fails.
+    #[derive(Debug)]
+    struct Refusing {
+        disk: RealDisk,
+        refused: Mutex<usize>,
+        synced: Mutex<Vec<String>>,
+    }
+
+    impl Disk for Refusing {
+        fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+            self.disk.list(folder)
+        }
+        fn create_dir(&self, folder: &str) -> io::Result<()> {
+            self.disk.create_dir(folder)
+        }
+        fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
+            self.disk.create(name)
+        }
+        fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn SegmentFile>> {
+            self.disk.open(name, access)
+        }
+        fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+            self.disk.rename(from, to)
+        }
+        fn remove(&self, name: &str) -> io::Result<()> {
+            self.disk.remove(name)
+        }
+        fn sync_dir(&self, folder: &str) -> io::Result<()> {
+            let mut left = self.refused.lock().unwrap();
+            let refused = *left == 0;
+            *left = left.wrapping_sub(1);
+            if refused {
+                return Err(io::ErrorKind::Other.into());
+            }
+            self.disk.sync_dir(folder)?;
+            self.synced.lock().unwrap().push(folder.to_owned());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn b1_a_folder_that_was_made_and_not_synced_is_synced_by_the_next_try() {
+        let spill = Spill {
+            block: BlockId {
+                seq: Seq(4),
+                index: 0,
+            },
+            name: "4-0.txt".to_owned(),
+            bytes: b"words".to_vec(),
+        };
+        for refused in 0..3 {
+            let dir = tempfile::tempdir().unwrap();
+            let disk = Arc::new(Refusing {
+                disk: RealDisk::at(dir.path()),
+                refused: Mutex::new(refused),
+                synced: Mutex::default(),
+            });
+            let shelf = Shelf {
+                shown: dir.path().join("spills/s"),
+                disk: Arc::clone(&disk) as Arc<dyn Disk>,
+                elsewhere: None,
+                name: "spills/s".to_owned(),
+            };
+            let spills = std::slice::from_ref(&spill);
+            shelf.write(spills).unwrap_err();
+            shelf.write(spills).unwrap();
+            assert!(shelf.holds(&spill));
+            let synced = disk.synced.lock().unwrap();
+            for folder in ["", "spills", "spills/s"] {
+                assert!(
+                    synced.iter().any(|name| name == folder),
+                    "sync {refused}: {synced:?}"
+                );
+            }
+        }
     }
 }
