@@ -104,6 +104,12 @@ fn found(found: &api::Found) {
     if let Some(why) = &found.rebuilt {
         line(&format!("  the store was built again: {}", clean(why)));
     }
+    if let Some(why) = &found.no_evidence {
+        line(&yellow(&format!(
+            "  the store could not say whether the end is whole: {}",
+            clean(why)
+        )));
+    }
     if found.key_restored {
         line("  the key was made again from a segment");
     }

@@ -127,6 +127,9 @@ pub struct Recovered {
     /// Why the event store was built again, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuilt: Option<String>,
+    /// Why the event store could not say whether the end of the log is missing: positions that were lost there may be given again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_evidence: Option<String>,
     /// Events that do not fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
@@ -260,7 +263,7 @@ pub struct SessionLine {
 pub struct Limits {
     /// Bytes of a request line.
     pub line_bytes: u64,
-    /// Requests of one session that wait.
+    /// Requests of one input that are under way at once; further ones are not read until one of them is answered.
     pub queue: u64,
     /// Bytes of a session's name.
     pub name_bytes: u64,

@@ -123,6 +123,9 @@ pub struct Found {
     /// Why the event store was built again, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuilt: Option<String>,
+    /// Why the event store could not say whether the end of the log is missing: positions that were lost there may be given again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_evidence: Option<String>,
     /// The directory's key was made again from a segment.
     #[serde(default)]
     pub key_restored: bool,

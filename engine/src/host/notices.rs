@@ -1,4 +1,5 @@
-//! What the host is told of without asking: durability lost and regained, the event store built again.
+//! What the host is told of without asking: durability lost and regained, the event store built again, a cache that was read less than
+//! before, a compaction that is due.
 //!
 //! - Whoever listens is called by the thread at which it happens, so it should only hand over; a panic of his is caught.
 

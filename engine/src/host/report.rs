@@ -82,6 +82,7 @@ fn part(whole: &Recovered, stream: StreamId, parts: &[Part]) -> api::Recovered {
         cut,
         damaged,
         rebuilt: whole.rebuilt.clone(),
+        no_evidence: whole.no_evidence.clone(),
         skipped: Vec::new(),
     }
 }

@@ -101,6 +101,7 @@ fn found(recovered: &Recovered, status: Option<&StoreStatus>) -> api::Found {
         damaged: recovered.damaged.len() as u64,
         lost: lost.fold(0, u64::saturating_add),
         rebuilt: rebuilt.or_else(|| recovered.rebuilt.clone()),
+        no_evidence: recovered.no_evidence.clone(),
         key_restored: recovered.key_restored,
     }
 }

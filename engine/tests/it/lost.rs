@@ -88,3 +88,21 @@ fn a_session_of_which_nothing_is_left_is_not_begun_again_from_zero() {
     assert_eq!(opened(&engine, "s").recovered.state, api::State::Truncated);
     assert_eq!(engine.verify().unwrap().state, api::State::Truncated);
 }
+
+#[test]
+fn what_the_event_store_could_not_say_is_told() {
+    let fixture = Fixture::new();
+    talked(&fixture);
+    let evidence = || {
+        let engine = fixture.engine();
+        let recovered = opened(&engine, "s").recovered.no_evidence;
+        let stats = engine.stats(&api::Stats::default()).unwrap();
+        assert_eq!(stats.recovered.no_evidence, recovered);
+        engine.close().unwrap();
+        recovered
+    };
+    assert_eq!(evidence(), None);
+    std::fs::remove_dir_all(fixture.path().join("store")).unwrap();
+    assert_eq!(evidence().as_deref(), Some("absent"));
+    assert_eq!(evidence(), None);
+}
