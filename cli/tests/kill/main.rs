@@ -38,6 +38,9 @@ fn acknowledged_events_survive_kills() {
         world.enter(name);
         phase(&mut world);
         world.check();
+        if (round + 1) % 100 == 0 {
+            println!("{} of {rounds} rounds held", round + 1);
+        }
     }
     world.tell(rounds, seed);
     assert!(
