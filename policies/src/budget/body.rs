@@ -66,21 +66,21 @@ pub(super) fn relieve(plan: &mut Plan<'_>) {
     if !over_bytes && !over_images {
         return;
     }
-    let mut all = candidates(at);
+    let all = candidates(at);
     // With fewer pictures those are shown again that were too many.
     let hidden: u64 = all.iter().map(|candidate| candidate.hidden).sum();
     if over_images {
-        fewer_images(plan, &mut all, images);
+        fewer_images(plan, &all, images);
     }
     if bytes > 0 {
         fewer_bytes(plan, all, at.fill.bytes.saturating_add(hidden), bytes);
     }
 }
 
-fn fewer_images(plan: &mut Plan<'_>, all: &mut Vec<Candidate<'_>>, most: u64) {
+fn fewer_images(plan: &mut Plan<'_>, all: &[Candidate<'_>], most: u64) {
     let mut there: u64 = all.iter().map(|candidate| candidate.images).sum();
     let cause = format!("more than {most} pictures are in the request");
-    for candidate in &mut *all {
+    for candidate in all {
         if there <= most {
             break;
         }
@@ -88,13 +88,14 @@ fn fewer_images(plan: &mut Plan<'_>, all: &mut Vec<Candidate<'_>>, most: u64) {
             there = there.saturating_sub(candidate.images);
         }
     }
-    all.retain(|candidate| plan.stand_in(candidate.block).is_none());
 }
 
 /// `there`: bytes of the body, before this round and with all pictures.
 fn fewer_bytes(plan: &mut Plan<'_>, mut all: Vec<Candidate<'_>>, there: u64, most: u64) {
     let at = plan.at;
     let turn = at.timeline().authored_last;
+    // What left in this round for another reason is out already.
+    all.retain(|candidate| plan.stand_in(candidate.block).is_none());
     all.sort_by_key(|candidate| {
         let newest = turn.is_some_and(|turn| candidate.key >= turn);
         let words = matches!(candidate.what, What::Words(_));

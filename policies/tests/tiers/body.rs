@@ -136,3 +136,20 @@ fn b9_the_newest_turn_gives_last_and_what_was_brought_back_stays() {
     assert!(host.view().fill.bytes < 45_000);
     assert_eq!(positions(&host), NONE);
 }
+
+/// What left for a limit of its own in the same round is out: it is neither written nor replaced twice.
+#[test]
+fn b9_what_this_round_took_out_is_not_taken_out_again() {
+    let mut host = Host::new("claude-code", "");
+    host.profile(r#"{"body_bytes":50000}"#);
+    host.says(&"x".repeat(60_000));
+    host.exchange("t1", "Bash", "{}", &lines(120_000));
+    let proposal = host.asks(budget::propose);
+    let mut blocks = replaces(&proposal);
+    assert!(!blocks.is_empty());
+    let all = blocks.len();
+    blocks.sort();
+    blocks.dedup();
+    assert_eq!((blocks.len(), proposal.spills.len()), (all, all));
+    assert!(proposal.did.contains("1 written"), "{}", proposal.did);
+}
