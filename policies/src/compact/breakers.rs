@@ -33,7 +33,7 @@ pub(crate) fn event(name: &str, state: BreakerState, value: u64) -> Proposed {
     .into()
 }
 
-/// A breaker as it stands; one whose release was followed by a new profile or policy stands as it was left.
+/// A breaker as its newest event left it, on whatever branch that was: breakers never go back.
 fn view(at: &Situation<'_>, name: &str) -> Option<BreakerView> {
     at.state.ledger().breakers.get(name).copied()
 }
@@ -234,15 +234,16 @@ fn responses_since(timeline: &Timeline, seq: Seq, most: u64) -> u64 {
     responses.take(most.saturating_add(1)).count() as u64
 }
 
-/// The level without a model that was reached since the last answer; 0: none.
+/// The level without a model that was reached since the last answer; 0: none. A rollback over it takes back what it did, and with that the
+/// level; an answer that is hidden, by that level's own fold perhaps, is an answer.
 pub(crate) fn level(at: &Situation<'_>) -> u8 {
-    let Some(view) = view(at, LEVEL).filter(|view| view.state == BreakerState::Counts) else {
-        return 0;
+    let timeline = at.timeline();
+    let stands = |view: &BreakerView| {
+        view.state == BreakerState::Counts
+            && timeline.line.contains(view.seq)
+            && timeline.units.range(view.seq..).next().is_none()
     };
-    let answered = responses_since(at.timeline(), view.seq, 0) > 0;
-    if answered {
-        0
-    } else {
-        u8::try_from(view.value).unwrap_or(u8::MAX)
-    }
+    view(at, LEVEL)
+        .filter(stands)
+        .map_or(0, |view| u8::try_from(view.value).unwrap_or(u8::MAX))
 }

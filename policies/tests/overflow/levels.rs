@@ -139,6 +139,41 @@ fn r3_the_level_holds_until_an_answer_and_over_a_restart() {
 }
 
 #[test]
+fn r3_the_level_goes_with_what_it_did_when_a_rollback_takes_that_away() {
+    let mut host = session(10_000, 12, 800);
+    let before = host.says("next");
+    host.accept(&at_level(&host, 3));
+    let reached_3 = host.head();
+    // The answer is taken back, what the level did is not: so far the cutting has come.
+    host.answers("yes");
+    host.back(reached_3);
+    assert_eq!(reached(&host.view().at()), 3);
+    host.answers("yes");
+    assert_eq!(reached(&host.view().at()), 0);
+    // The whole turn is: nothing is cut, and all levels are there again.
+    host.back(before - 1);
+    assert_eq!(reached(&host.view().at()), 0);
+    host.says("next");
+    assert_eq!(reached(&host.view().at()), 0);
+    assert_eq!(reached(&host.reopened().view().at()), 0);
+}
+
+#[test]
+fn r3_an_answer_that_a_fold_hides_is_an_answer() {
+    let mut host = session(10_000, 12, 800);
+    host.says("next");
+    host.accept(&at_level(&host, 2));
+    host.answers("yes");
+    let last = host.says("and now?");
+    let done = host.log(&format!(
+        r#"{{"type":"compact_commit","first":4,"last":{},"summary":"short"}}"#,
+        last - 1
+    ));
+    assert!(done > last);
+    assert_eq!(reached(&host.view().at()), 0);
+}
+
+#[test]
 fn r3_the_level_is_chosen_from_the_excess() {
     let host = session(100_000, 10, 8_000);
     let mut view = host.view();

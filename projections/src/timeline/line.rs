@@ -45,6 +45,17 @@ impl Line {
         on(&self.spans, seq)
     }
 
+    /// The positions of the line from one on, oldest first.
+    pub fn from(&self, seq: Seq) -> impl Iterator<Item = Seq> + '_ {
+        let within = self
+            .spans
+            .range(..=seq)
+            .next_back()
+            .map_or(seq, |(first, _)| *first);
+        let runs = self.spans.range(within..);
+        runs.flat_map(move |(first, last)| (first.0.max(seq.0)..=last.0).map(Seq))
+    }
+
     /// Takes a position in, with what stands there.
     pub(crate) fn pass(&mut self, seq: Seq, event: Option<&Event>) {
         self.extend(seq);

@@ -1,9 +1,11 @@
 //! What was tried against a refusal for size since the model last answered: read from the log, so that a restart goes on where it was.
 
+use super::shorter::answer_in;
 use crate::core::Core;
 use recount_events::{Body, BreakerState, Excess, Maker, Seq, Trigger};
 use recount_policies::compact::breakers::LEVEL;
 use recount_projections::Logged;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What was tried since the last answer.
@@ -30,17 +32,24 @@ impl Tried {
     pub(super) fn of(core: &Core) -> Self {
         let timeline = core.state.timeline();
         let mut tried = Self::default();
-        let mut untouched = false;
+        let mut answers = BTreeMap::new();
+        let mut refused = None;
         for logged in since_answer(core) {
             let body = &logged.event.body;
             if let Body::Overflow(_) = body {
                 tried.refusals = tried.refusals.saturating_add(1);
             }
-            // What left right behind a refusal, with nothing taken out, had a shorter answer.
             match body {
-                Body::Overflow(overflow) => untouched = overflow.kind == Excess::Tokens,
-                Body::Issued(_) => tried.shorter |= untouched,
-                _ => untouched &= !takes_out(body),
+                Body::Overflow(overflow) if overflow.kind == Excess::Tokens => {
+                    refused = overflow.issued;
+                }
+                Body::Issued(issued) => {
+                    let answer = answer_in(issued);
+                    let before = answers.insert(issued.digest, answer).flatten();
+                    let less = before.zip(answer).is_some_and(|(long, short)| short < long);
+                    tried.shorter |= less && refused == Some(issued.digest);
+                }
+                _ => {}
             }
             if tried.refusals == 0 {
                 continue;
@@ -52,9 +61,7 @@ impl Tried {
                 let level = u8::try_from(breaker.value).unwrap_or(u8::MAX);
                 tried.level = tried.level.max(level);
             }
-            if timeline.line.contains(logged.seq) {
-                tried.note(body);
-            }
+            tried.note(body);
         }
         // A summary that was asked for before the first refusal is as good as one that is asked for now, once. A refusal that was answered
         // with a shorter answer did not ask for it yet.
@@ -79,32 +86,23 @@ impl Tried {
     }
 }
 
-/// A step of the cascade that takes something out, or asks for it.
-const fn takes_out(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Replace(_)
-            | Body::CollapseCommit(_)
-            | Body::CompactPlan(_)
-            | Body::CompactCommit(_)
-            | Body::Breaker(_)
-    )
-}
-
-/// The events behind the last answer of the model, oldest first.
+/// The events of the line behind the last answer of the model, oldest first: what was tried in a turn that was rolled away was tried for
+/// another prompt.
 fn since_answer(core: &Core) -> impl Iterator<Item = Arc<Logged>> + '_ {
-    let from = answered(core).map_or(0, |seq| seq.0.saturating_add(1));
-    (from..core.next().0).filter_map(|seq| core.event(Seq(seq)))
+    let from = answered(core).map_or(Seq(0), Seq::next);
+    let line = &core.state.timeline().line;
+    line.from(from).filter_map(|seq| core.event(seq))
 }
 
-/// The newest word of the model for the session itself: a response of the timeline, or a usage that is not a compaction's own.
+/// The newest word of the model for the session itself: a response of the timeline, or a usage on its line that is not a compaction's own.
 fn answered(core: &Core) -> Option<Seq> {
-    let units = &core.state.timeline().units;
-    let response = units.iter().next_back().map(|(key, _)| *key);
+    let timeline = core.state.timeline();
+    let response = timeline.units.iter().next_back().map(|(key, _)| *key);
     let usages = core.state.ledger().usages.iter().rev();
     let spent = usages
         .map(|(seq, _)| *seq)
         .take_while(|seq| response.is_none_or(|response| *seq > response))
+        .filter(|seq| timeline.line.contains(*seq))
         .find(|seq| {
             core.event(*seq)
                 .is_some_and(|logged| is_an_answer(&logged.event.body))

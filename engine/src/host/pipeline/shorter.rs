@@ -2,7 +2,7 @@
 
 use crate::core::{Core, issued_in, issued_of};
 use recount_events::raw::{member, member_words};
-use recount_events::{Digest, Text};
+use recount_events::{Digest, Issued, Text};
 use recount_policies::overflow::Verdict;
 
 /// Tokens of an answer that are worth sending a prompt for; and as many again where the model thinks before it, which is what
@@ -20,6 +20,16 @@ pub(super) struct Sent {
     counted: u64,
 }
 
+/// The answer's limit that a prompt was issued with.
+pub(super) fn answer_in(issued: &Issued) -> Option<u64> {
+    let limit = |name: &str| member(params(issued), name)?.trim().parse().ok();
+    limit("max_tokens").or_else(|| limit("max_completion_tokens"))
+}
+
+fn params(issued: &Issued) -> &str {
+    issued.params.as_ref().and_then(Text::as_str).unwrap_or("")
+}
+
 impl Sent {
     /// Of a prompt that was issued.
     pub(super) fn with(core: &Core, issued: Option<Digest>) -> Self {
@@ -27,11 +37,9 @@ impl Sent {
         let Some(issued) = logged.as_deref().and_then(issued_in) else {
             return Self::default();
         };
-        let params = issued.params.as_ref().and_then(Text::as_str).unwrap_or("");
-        let limit = |name: &str| member(params, name)?.trim().parse().ok();
-        let thinking = member(params, "thinking").and_then(|raw| member_words(raw, "type"));
+        let thinking = member(params(issued), "thinking").and_then(|raw| member_words(raw, "type"));
         Self {
-            answer: limit("max_tokens").or_else(|| limit("max_completion_tokens")),
+            answer: answer_in(issued),
             thinks: thinking.is_some_and(|kind| kind == "enabled"),
             counted: issued.estimate,
         }

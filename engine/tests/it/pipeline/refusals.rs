@@ -229,6 +229,20 @@ fn r3_levels_go_on_after_a_restart_until_the_error_surfaces() {
     assert!(desk.reopened().session.actions().unwrap().is_empty());
 }
 
+/// What was tried in a turn that is rolled away was tried for another prompt; the levels are another turn's as well.
+#[test]
+fn r2_a_turn_that_is_rolled_away_takes_its_cascade_along() {
+    let mut desk = sent();
+    while desk.refused(TOO_LONG).outcome != "surface" {}
+    assert_eq!(desk.session.actions().unwrap()[0].kind, "tell");
+    desk.session.rollback(api::To::Turns(1)).unwrap();
+    assert!(desk.session.actions().unwrap().is_empty());
+    desk.says("and now?");
+    desk = desk.reopened();
+    let again = desk.refused(TOO_LONG);
+    assert_eq!((again.outcome.as_str(), again.level), ("summarise", 0));
+}
+
 #[test]
 fn r2_an_answer_of_the_model_begins_the_cascade_anew() {
     let desk = sent();

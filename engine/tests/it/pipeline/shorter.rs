@@ -129,6 +129,25 @@ fn r2_after_a_shorter_answer_the_summary_that_waits_is_asked_for() {
     assert_eq!(desk.logged("compact_commit").len(), 1, "without a model");
 }
 
+/// Who sends the same prompt again without having done what was asked has tried nothing: a shorter answer is one only where it is shorter.
+#[test]
+fn r2_the_same_prompt_sent_again_as_it_was_is_no_shorter_answer() {
+    let desk = Desk::new(SMALL, r#"{"type":"policy","preset":"claude-code"}"#);
+    desk.talks(12, 300);
+    let planned = desk.prepares();
+    assert_eq!(planned.actions[0].kind, "summarise");
+    let asked = desk.refused("prompt is too long");
+    assert_eq!(asked.outcome, "summarise");
+    let again = desk.prepares();
+    assert_eq!(
+        (again.prompt.digest, again.prompt.max_tokens),
+        (planned.prompt.digest, planned.prompt.max_tokens)
+    );
+    let answer = desk.refused("prompt is too long");
+    assert_eq!(answer.outcome, "retry", "without a model");
+    assert_eq!(desk.logged("compact_commit").len(), 1);
+}
+
 /// An answer of fewer tokens than that is worth no call: then something is taken out.
 #[test]
 fn r2_the_shortest_answer_is_of_1024_tokens() {
