@@ -5,44 +5,65 @@ use crate::host::ask::Asked;
 use recount_policies::constants::TriggerLine;
 use recount_policies::{Proposal, Situation, overflow};
 use recount_projections::Outcome;
+use recount_projections::render::Excess;
+
+/// Who says that a prompt does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    /// The profile, by its window or body: it cannot be sent.
+    Profile,
+    /// The provider, by a smaller window that it was seen to have: it would most likely be refused.
+    Seen,
+}
 
 /// A prompt that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Over {
-    /// The window or body of the profile, by so many tokens or bytes: it cannot be sent.
-    Profile(u64),
-    /// The smaller window that the provider was seen to have, by so many tokens: it would most likely be refused.
-    Seen(u64),
+pub(super) struct Over {
+    who: Who,
+    /// By so many of the provider's tokens; none where it is a body of too many bytes.
+    excess: Option<u64>,
 }
 
 impl Over {
     /// By how much a prompt is too large; none where it fits.
     pub(super) fn of(core: &Core, asked: &Asked, measured: &Measured) -> Option<Self> {
         match measured.projection.outcome {
-            Outcome::Impossible { need, limit, .. } => {
-                Some(Self::Profile(need.saturating_sub(limit)))
-            }
+            Outcome::Impossible {
+                excess,
+                need,
+                limit,
+                ..
+            } => Some(Self {
+                who: Who::Profile,
+                excess: (excess == Excess::Tokens).then(|| need.saturating_sub(limit)),
+            }),
             Outcome::Ready => {
                 let need = measured.meter.most.saturating_add(1);
                 let seen = core.seen_window(&asked.profile)?;
                 let over = need.checked_sub(seen).filter(|over| *over > 0)?;
-                Some(Self::Seen(over))
+                Some(Self {
+                    who: Who::Seen,
+                    excess: Some(over),
+                })
             }
             _ => None,
         }
     }
 
-    /// What the next level does about it. A window that was only seen is no reason for a level that does not bring the prompt below it; nor
-    /// does it move the lines of a policy that goes by the declared one.
+    /// What the next level does about it: the first that frees anything, and for a window that was only seen brings the prompt below it;
+    /// such a window does not move the lines of a policy that goes by the declared one either.
     pub(super) fn level(self, at: &Situation<'_>) -> Option<Proposal> {
-        let mut reached = overflow::reached(at);
-        let (Self::Profile(excess) | Self::Seen(excess)) = self;
-        if self == Self::Seen(excess) && at.constants.compact.trigger == TriggerLine::Cline {
+        if self.who == Who::Seen && at.constants.compact.trigger == TriggerLine::Cline {
             return None;
         }
-        while let Some(level) = overflow::wanted(at, Some(excess), reached) {
+        let mut reached = overflow::reached(at);
+        while let Some(level) = overflow::wanted(at, self.excess, reached) {
             let proposal = overflow::level(at, level);
-            if self == Self::Profile(excess) || proposal.freed >= excess {
+            let helps = match self.who {
+                Who::Profile => !proposal.is_empty(),
+                Who::Seen => self.excess <= Some(proposal.freed),
+            };
+            if helps {
                 return Some(proposal);
             }
             reached = level;

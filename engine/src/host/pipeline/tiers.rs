@@ -68,6 +68,17 @@ pub(crate) fn run(
 }
 
 impl Ran {
+    /// Brings a prompt that came to show more behind the tiers below its limit again.
+    pub(crate) fn fit(
+        &mut self,
+        dir: &Directory,
+        held: &mut Held<'_>,
+        ask: &api::Prepare,
+        now: Millis,
+    ) -> Result<(), Error> {
+        self.levels(Turn { dir, ask, now }, held)
+    }
+
     /// The prompt is at the head, waits for nobody, and a policy is in force.
     fn may_run(&self, dir: &Directory, held: &mut Held<'_>) -> Result<bool, Error> {
         let (asked, measured) = &self.prompt;

@@ -6,6 +6,7 @@ mod auto;
 mod cline;
 mod desk;
 mod hooks;
+mod levels;
 mod plans;
 mod refusals;
 mod remote;
