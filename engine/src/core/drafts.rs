@@ -36,7 +36,7 @@ impl Drafts {
         self.blocks.is_empty()
     }
 
-    /// A logged message of the response, or any later assistant message, ends the draft.
+    /// A logged assistant message of the response, or one that names no response, ends the draft.
     pub(crate) fn follow(&mut self, event: &Event) {
         let Body::Message(message) = &event.body else {
             return;

@@ -6,7 +6,7 @@
 //! - The rest is counted tokens × factor. Factors are in thousandths.
 
 use super::told::{
-    Learnt, USAGES, assumed, input, issued_in, issued_of, known, learnt, same_model, usage_in,
+    Learnt, USAGES, assumed, input, issued_of, known, learnt, model_of, same_model, usage_in,
     usages,
 };
 use super::{Core, profile_of};
@@ -47,13 +47,9 @@ pub(crate) struct Meter {
 
 /// The prompt was issued for this model, or nobody knows for which: another model's tokenizer says nothing about this one.
 fn is_for(state: &State, digest: Digest, profile: &Profile) -> bool {
-    let issue = issued_of(state, digest);
-    let other = issue.and_then(|issue| state.event(issued_in(&issue)?.profile?));
-    let model = other
-        .as_deref()
-        .and_then(profile_of)
-        .map(|other| &other.model);
-    model.is_none_or(|model| same_model(model, &profile.model))
+    issued_of(state, digest)
+        .and_then(|issue| model_of(state, &issue))
+        .is_none_or(|model| same_model(&model, &profile.model))
 }
 
 /// What the provider counted: the first so many pieces, in so many tokens.

@@ -13,6 +13,7 @@ mod foreign;
 mod keys;
 mod meter;
 mod policy;
+mod profile_used;
 mod prompt;
 mod refusal;
 mod shrink;
@@ -29,6 +30,7 @@ pub(crate) use foreign::{Misplaced, admit as admit_foreign};
 pub(crate) use keys::{Key, Keys, Repeat};
 pub(crate) use meter::{Meter, scaled};
 pub(crate) use policy::InForce;
+pub(crate) use profile_used::{own_profile, profile_used};
 pub(crate) use prompt::Measured;
 pub(crate) use refusal::refused;
 pub(crate) use tokenizer::{TOKENIZER, tokens};
@@ -63,6 +65,8 @@ pub(crate) struct Core {
     pub(crate) before_response: std::sync::Mutex<Option<(Seq, u64)>>,
     /// What the tier of zombies knows of what is shown.
     pub(crate) zombies: std::sync::Mutex<recount_policies::snip::Index>,
+    /// The window that the provider was seen to have, as it was worked out last.
+    pub(crate) window: std::sync::Mutex<Option<told::Window>>,
     /// The policy's numbers, as they were read last.
     pub(crate) numbers: std::sync::Mutex<policy::Known>,
 }

@@ -3,7 +3,9 @@
 //! - All of it is a function of the log. Words about another prompt are no measure of this one: a host may hand them in by mistake.
 //! - Factors are in thousandths: the provider's tokens for a thousand counted ones.
 
+use super::profile_used::{model_used, own_profile};
 use super::{Core, profile_of};
+use crate::lock::lock;
 use recount_events::{Body, Digest, Excess, Issued, Overflow, Profile, Seq, Text, Usage};
 use recount_projections::{Logged, State, Totals};
 use std::collections::BTreeSet;
@@ -151,14 +153,22 @@ fn is_about(state: &State, overflow: &Overflow) -> bool {
     let Some(issued) = issue.as_deref().and_then(issued_in) else {
         return true;
     };
-    let profile = issued.profile.and_then(|seq| state.event(seq));
-    let profile = profile.as_deref().and_then(profile_of);
-    let overhead = profile.map_or(0, |profile| profile.overhead_tokens);
+    let overhead = match issued.profile {
+        Some(seq) => state
+            .event(seq)
+            .as_deref()
+            .and_then(profile_of)
+            .map(|profile| profile.overhead_tokens),
+        None => issue
+            .as_deref()
+            .and_then(|issue| own_profile(&issue.event))
+            .map(|profile| profile.overhead_tokens),
+    };
     let most = issued
         .estimate
         .saturating_mul(TIMES)
         .saturating_add(UNSEEN)
-        .saturating_add(overhead);
+        .saturating_add(overhead.unwrap_or(0));
     let least = issued.estimate / LESS;
     match (overflow.actual, overflow.limit) {
         (Some(actual), _) => (least..=most).contains(&actual),
@@ -171,9 +181,16 @@ fn is_about(state: &State, overflow: &Overflow) -> bool {
 pub(super) fn estimated(state: &State, profile: &Profile, known: &Known) -> Option<u64> {
     let issue = issued_of(state, known.digest)?;
     let issued = issued_in(&issue)?;
-    let logged = state.event(issued.profile?)?;
-    let same = same_model(&profile_of(&logged)?.model, &profile.model);
+    let same = same_model(&model_of(state, &issue)?, &profile.model);
     (same && issued.estimate >= 100 && known.tokens > 0).then_some(issued.estimate)
+}
+
+/// The model that an issued prompt was for, as far as the log says: its profile is an event of the session, or the request's own.
+pub(super) fn model_of(state: &State, issue: &Logged) -> Option<Text> {
+    match issued_in(issue)?.profile {
+        Some(seq) => Some(profile_of(&*state.event(seq)?)?.model.clone()),
+        None => model_used(&issue.event),
+    }
 }
 
 /// The same model, perhaps named with its date in one place and without in the other.
@@ -234,11 +251,53 @@ struct Named {
     limit: u64,
 }
 
+/// A window that a model's provider was seen to have, and what that was worked out of: it changes with what providers told only, and all
+/// usages of a session are looked through for it.
+#[derive(Debug)]
+pub(crate) struct Window {
+    /// How many there are, and what they come to.
+    usages: (usize, Totals),
+    refusals: usize,
+    /// How many positions were cold: what could not be read of them is read again with the rest of the log.
+    cold: u64,
+    /// The model and the window that it is said to have.
+    profile: (Text, u64),
+    seen: Option<u64>,
+}
+
+impl Window {
+    fn of_the_same(&self, other: &Self) -> bool {
+        (&self.usages, self.refusals, self.cold) == (&other.usages, other.refusals, other.cold)
+            && self.profile.0.bytes() == other.profile.0.bytes()
+            && self.profile.1 == other.profile.1
+    }
+}
+
 impl Core {
     /// The smallest window that the model's provider named in a refusal, where that is to be believed: the refusal can be about the prompt
     /// that it is logged for, and no larger prompt was accepted since. Where a larger one was accepted before, two refused prompts have
     /// to say so.
     pub(crate) fn seen_window(&self, profile: &Profile) -> Option<u64> {
+        let ledger = self.state.ledger();
+        let known = Window {
+            usages: (ledger.usages.size(), ledger.totals),
+            refusals: ledger.overflows.size(),
+            cold: self.state.cold(),
+            profile: (profile.model.clone(), profile.window),
+            seen: None,
+        };
+        let mut last = lock(&self.window);
+        match &*last {
+            Some(window) if window.of_the_same(&known) => window.seen,
+            _ => {
+                let seen = self.window_in(profile);
+                *last = Some(Window { seen, ..known });
+                seen
+            }
+        }
+    }
+
+    fn window_in(&self, profile: &Profile) -> Option<u64> {
         let named: Vec<Named> = refusals(&self.state)
             .filter(|(_, overflow)| is_about(&self.state, overflow))
             .filter_map(|(seq, overflow)| {
@@ -282,11 +341,8 @@ impl Core {
 
     /// A prompt left for this model, as far as the log says.
     fn was_for(&self, digest: Digest, profile: &Profile) -> bool {
-        let model = issued_of(&self.state, digest)
-            .and_then(|issue| self.state.event(issued_in(&issue)?.profile?));
-        model
-            .as_deref()
-            .and_then(profile_of)
-            .is_some_and(|other| same_model(&other.model, &profile.model))
+        issued_of(&self.state, digest)
+            .and_then(|issue| model_of(&self.state, &issue))
+            .is_some_and(|model| same_model(&model, &profile.model))
     }
 }

@@ -6,10 +6,9 @@
 use super::directory::Directory;
 use super::engine::Engine;
 use super::load::no_session;
-use super::profile_used::own_profile;
 use super::read::Read;
 use super::{against, changed, report, stream};
-use crate::core::{Core, Keys, profile_of};
+use crate::core::{Core, Keys, own_profile, profile_of};
 use crate::{Error, api};
 use recount_events::{Body, Event, Held, Issued, Profile, Seq};
 use recount_projections::{Applied, State};

@@ -148,3 +148,40 @@ fn t1_a_usage_without_names_measures_what_stood_before_its_answer() {
     session.rollback(api::To::Turns(3)).unwrap();
     assert_eq!(known(), 0);
 }
+
+/// A request's own profile is no event: what was counted of its prompt is that model's all the same.
+#[test]
+fn t1_what_was_counted_under_a_requests_own_profile_is_that_models() {
+    let fixture = Fixture::new();
+    let session = fixture.engine().create("s", None).unwrap();
+    session
+        .append(&[
+            &says("?"),
+            &answers(&"some words ".repeat(1_500)),
+            &says("?"),
+        ])
+        .unwrap();
+    let under = |model: &str| {
+        let profile = format!(
+            r#"{{"provider":"openai","model":"{model}","wire":"openai_chat","window":100000,"max_output":10000}}"#
+        );
+        session
+            .prepare(api::Prepare {
+                profile: api::Spec::json(&profile),
+                ..Default::default()
+            })
+            .unwrap()
+    };
+    let first = under("a-model").prompt;
+    counts(&session, "r1", &first.digest, first.tokens.total * 2);
+    goes_on(&session);
+    let other = under("b-model").status;
+    assert_eq!((other.measured, other.factor_milli), (0, 1_000));
+    let same = under("a-model").status;
+    assert_eq!(same.measured, first.tokens.total * 2);
+    assert!(
+        (1_990..=2_000).contains(&same.factor_milli),
+        "{}",
+        same.factor_milli
+    );
+}

@@ -7,8 +7,8 @@ use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
 use crate::host::write::Terms;
 use recount_events::{Body, Event, Inject, Millis, Rendering, Seq};
-use recount_projections::Cause;
 use recount_projections::render::RENDERING;
+use recount_projections::{Cause, List};
 use recount_wal::Class;
 
 /// Logs the rendering's version where none is named yet, and injections of lifetime session that a mask hides. True when the timeline
@@ -32,7 +32,8 @@ pub(crate) fn first_things(
         let core = &live.core;
         let version = core.state.timeline().header.rendering.is_none();
         let version = version.then(|| own(Body::Rendering(Rendering { version: RENDERING })));
-        let injections = hidden_injections(core).map(|(inject, mask)| Event {
+        let injections = hidden_injections(core);
+        let injections = injections.into_iter().map(|(inject, mask)| Event {
             because: Some(mask),
             ..own(Body::Inject(inject))
         });
@@ -54,29 +55,38 @@ pub(crate) fn first_things(
 }
 
 /// The newest injection of lifetime session of each slot on the timeline, where a mask hides it, and that mask: what is shown again
-/// falls with it, since the first one stands there then.
-fn hidden_injections(core: &Core) -> impl Iterator<Item = (Inject, Seq)> + '_ {
-    let mut slots: Vec<Vec<u8>> = Vec::new();
-    core.session_injects.iter().rev().filter_map(move |seq| {
-        let logged = core.event(*seq)?;
-        let Body::Inject(inject) = &logged.event.body else {
-            return None;
-        };
-        let slot = inject.slot.bytes()?;
-        let cause = core.state.hidden_by(core.state.timeline(), *seq);
-        let gone = matches!(
-            cause,
-            Some(Cause::Rollback(_) | Cause::Undo(_) | Cause::Later | Cause::Skipped)
-        );
-        if gone || slots.iter().any(|known| known == slot) {
-            return None;
-        }
-        slots.push(slot.to_vec());
-        match cause {
-            Some(Cause::Mask(mask)) => Some((fresh(inject), mask)),
+/// falls with it, since the first one stands there then. The newest comes first. Events are read of what is shown again only.
+fn hidden_injections(core: &Core) -> Vec<(Inject, Seq)> {
+    let slots = core.state.timeline().slots.iter();
+    let mut hidden: Vec<(Seq, Seq)> = slots
+        .filter_map(|(_, injected)| newest_hidden(core, injected))
+        .collect();
+    hidden.sort_unstable_by(|one, other| other.cmp(one));
+    let shown = hidden.into_iter().filter_map(|(seq, mask)| {
+        let logged = core.event(seq)?;
+        match &logged.event.body {
+            Body::Inject(inject) => Some((fresh(inject), mask)),
             _ => None,
         }
-    })
+    });
+    shown.collect()
+}
+
+/// The newest injection of lifetime session among those of a slot, oldest first, where a mask hides it, and the mask.
+fn newest_hidden(core: &Core, injected: &List<Seq>) -> Option<(Seq, Seq)> {
+    let timeline = core.state.timeline();
+    let lasts = |seq: &&Seq| core.session_injects.binary_search(seq).is_ok();
+    for seq in injected.iter().rev().filter(lasts) {
+        if timeline.visible(*seq) {
+            return None;
+        }
+        match core.state.hidden_by(timeline, *seq) {
+            Some(Cause::Mask(mask)) => return Some((*seq, mask)),
+            Some(Cause::Rollback(_) | Cause::Undo(_) | Cause::Later | Cause::Skipped) => {}
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The same words, to be sealed anew.

@@ -6,10 +6,9 @@
 //! - Parameters, system prompt and tools are those of the session, but no call and no form of the answer is forced. Thinking is turned off only where a person asked for the compaction
 //!   and the policy says so: turned off, earlier thinking leaves the prompt, and the prefix is no longer the one that is cached.
 
-use crate::core::{Core, issued_in, profile_of};
+use crate::core::{Core, issued_in, own_profile, profile_of};
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
-use crate::host::profile_used::own_profile;
 use crate::host::project;
 use crate::{Error, api};
 use recount_events::raw::{member, member_words, members, words};
