@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 /// What a tier did in a `prepare`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TierReport {
-    /// `budget`, `snip`, `micro`, `collapse`, `compact`, `block`, `assembly` or `overflow`.
+    /// `budget`, `snip`, `micro`, `collapse`, `compact`, `cline`, `block`, `assembly` or `overflow`.
     pub tier: String,
     /// What it did, in words; why it did nothing, where that is worth a word.
     pub did: String,

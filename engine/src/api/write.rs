@@ -49,7 +49,7 @@ pub struct Appended {
     pub head: u64,
     /// The newest position that is on disk.
     pub durable: Option<u64>,
-    /// It had been done before under this key.
+    /// It had been done before under this key; then `head` is the last position of what was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
     /// The first piece of the prompt, as it was before, that these events changed or took away.

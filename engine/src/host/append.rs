@@ -2,8 +2,9 @@
 
 use super::directory::{Directory, durable};
 use super::engine::Engine;
+use super::look::look_behind;
 use super::open_calls::open_calls;
-use super::write::{Terms, check_expect, class};
+use super::write::{Terms, check_expect, class, synced};
 use crate::core::{Core, Decision, Drafts, Input, Key, Repeat};
 use crate::{Error, ErrorKind, api};
 use recount_events::raw::members;
@@ -51,11 +52,7 @@ impl Engine {
             .key
             .as_ref()
             .map(|key| append_key(dir, key, &ask.events));
-        if let Some(repeat) = key
-            .map(|key| live.core.keys.find(key))
-            .transpose()?
-            .flatten()
-        {
+        if let Some(repeat) = live.done_before(key)? {
             let waits = ask.durability != Some(api::Durability::Ordered);
             return repeated(dir, slot.stream, repeat, waits);
         }
@@ -70,6 +67,7 @@ impl Engine {
         })?;
         let live = dir.live(&mut held)?;
         let first = decision.first.0;
+        let head = decision.last().or(live.core.head());
         let before = may_change(&live.core, &decision)
             .then(|| live.core.pieces_at_hand())
             .flatten();
@@ -81,18 +79,18 @@ impl Engine {
             };
             dir.write(&mut held, decision, terms)?;
         }
-        let first_changed = dir.ask(&mut held, |live| {
-            let before = before.as_ref();
-            Ok(before.and_then(|before| changed_since(&mut live.core, before)))
-        })?;
-        let live = dir.live(&mut held)?;
-        live.core.drafts = drafts;
-        let head = live.core.head().map_or(0, |head| head.0);
-        let durable = durable(dir, slot.stream)?;
+        if let Some(live) = held.live() {
+            live.core.drafts = drafts;
+        }
+        let first_changed = before.and_then(|before| {
+            look_behind(dir, &mut held, |live| {
+                changed_since(&mut live.core, &before)
+            })
+        });
         Ok(api::Appended {
             first,
-            head,
-            durable,
+            head: head.unwrap_or_default().0,
+            durable: durable(dir, slot.stream)?,
             repeated: false,
             first_changed,
         })
@@ -140,19 +138,17 @@ impl Engine {
             .key
             .as_ref()
             .map(|key| Key::new(&dir.key, key, [b"interrupt".as_slice()]));
-        if let Some(repeat) = key
-            .map(|key| live.core.keys.find(key))
-            .transpose()?
-            .flatten()
-        {
+        if let Some(repeat) = live.done_before(key)? {
             return interrupted_before(dir, slot.stream, repeat);
         }
         check_expect(live, ask.expect)?;
         let now = ask.now.map_or_else(|| dir.options.clock.now(), Millis);
-        let closed = open_calls(&live.core);
-        let decision = live.core.handle(now, Input::Interrupt, &mut dir.salts())?;
+        let (closed, decision) = dir.ask(&mut held, |live| {
+            let closed = open_calls(&live.core);
+            let decision = live.core.handle(now, Input::Interrupt, &mut dir.salts())?;
+            Ok((closed, decision))
+        })?;
         let draft = decision.applied.len() > closed.len();
-        live.core.drafts = Drafts::default();
         let first = decision.first.0;
         if !decision.is_empty() {
             dir.write(
@@ -164,7 +160,9 @@ impl Engine {
                 },
             )?;
         }
-        let head = dir.live(&mut held)?.core.head().map_or(0, |head| head.0);
+        let core = &mut dir.live(&mut held)?.core;
+        core.drafts = Drafts::default();
+        let head = core.head().map_or(0, |head| head.0);
         Ok(api::Interrupted {
             first,
             head,
@@ -211,6 +209,7 @@ fn interrupted_before(
     stream: StreamId,
     repeat: Repeat,
 ) -> Result<api::Interrupted, Error> {
+    synced(dir, stream, repeat)?;
     Ok(api::Interrupted {
         first: repeat.first.0,
         head: repeat.last.0,
@@ -243,9 +242,7 @@ fn repeated(
     waits: bool,
 ) -> Result<api::Appended, Error> {
     if waits {
-        dir.log()?
-            .sync(stream, repeat.last.0)
-            .map_err(|cause| super::write::refusal(&cause))?;
+        synced(dir, stream, repeat)?;
     }
     Ok(api::Appended {
         first: repeat.first.0,

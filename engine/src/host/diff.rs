@@ -4,12 +4,12 @@ use super::ask::{self, Asked};
 use super::changed::alike;
 use super::directory::Directory;
 use super::engine::Engine;
-use super::pipeline::Ground;
+use super::pipeline::{Ground, event};
 use super::words::{by, pair, role};
 use crate::core::{Core, Input, Keys, Measured};
-use crate::{Error, api, profiles};
+use crate::{Error, ErrorKind, api, profiles};
 use recount_events::{BlockId, Body, Event, Millis, Target};
-use recount_policies::{Propose, TIERS, assembly, cache};
+use recount_policies::{Propose, assembly, cache};
 use recount_projections::{Piece, Projection, State, Timeline};
 use recount_wal::StreamId;
 use std::collections::BTreeMap;
@@ -85,22 +85,19 @@ fn under(dir: &Directory, stream: StreamId, core: &Core, side: &api::Side) -> Re
     }
     // The time of the newest event, so that the answer is always the same.
     let now = copy.state.timeline().line.latest;
-    let tiers = TIERS.iter().map(|(_, propose)| *propose);
+    let tiers = copy.ways().tiers.iter().map(|(_, propose)| *propose);
     for propose in tiers.chain([assembly::propose as Propose]) {
         let (asked, measured) = look(&mut copy, &api::At::Head, side)?;
         let ground = Ground::of(&copy, stream, &asked, &measured, now);
         let proposal = propose(&ground.situation(&copy, &asked, &measured));
-        let events: Vec<Event> = proposal
-            .events
-            .into_iter()
-            .map(|proposed| Event {
-                at: now,
-                body: proposed.body,
-                because: proposed.because,
-                extra: None,
-            })
-            .collect();
-        take(dir, &mut copy, Input::Own(events))?;
+        let events = proposal.events.iter().map(|one| event(one, now));
+        match take(dir, &mut copy, Input::Own(events.collect())) {
+            // As in a `prepare`: what does not fit is left out, and the next tier goes on.
+            Err(error) if error.kind() == ErrorKind::Rejected => {
+                tracing::error!(%error, "a tier proposed what does not fit");
+            }
+            taken => taken?,
+        }
     }
     let (asked, measured) = look(&mut copy, &api::At::Head, side)?;
     Ok(Sided {

@@ -4,7 +4,7 @@ use super::directory::Held;
 use super::engine::Engine;
 use super::kept::Shelf;
 use super::live::Live;
-use super::write::{Terms, check_expect};
+use super::write::{Terms, check_expect, synced};
 use super::{ask, directory::Directory, stream};
 use crate::core::{Core, Input, Key, Keys, refused};
 use crate::{Error, ErrorKind, api};
@@ -36,14 +36,16 @@ impl Engine {
         }
         let key = ask.key.as_ref().map(|key| fork_key(dir, key, ask));
         let _stays = dir.forking.read().unwrap_or_else(PoisonError::into_inner);
-        // The parent is let go before the child is held: no two sessions are held at once.
-        let origin = origin(dir, ask)?;
+        // One is let go before the other is held: no two sessions are held at once. The child is asked first, since a repeat is answered
+        // as before whatever became of its parent, and once more behind the look at the parent.
         let slot = dir.slot(&ask.new)?;
+        if let Some(done) = again(dir, &mut slot.hold(), ask, key)? {
+            return Ok(done);
+        }
+        let origin = origin(dir, ask)?;
         let mut child = slot.hold();
-        match dir.live(&mut child) {
-            Ok(live) => return again(live, ask, key),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+        if let Some(done) = again(dir, &mut child, ask, key)? {
+            return Ok(done);
         }
         let done = begin(dir, &mut child, ask, origin, key);
         if done.is_err() {
@@ -82,19 +84,24 @@ fn taken(name: &str) -> Error {
     .with_next("choose another name")
 }
 
-/// A fork that is there already: the same request under its key repeats, anything else is a conflict.
-fn again(live: &Live, ask: &api::Fork, key: Option<Key>) -> Result<api::Forked, Error> {
-    match key
-        .map(|key| live.core.keys.find(key))
-        .transpose()?
-        .flatten()
-    {
-        Some(repeat) => Ok(api::Forked {
-            session: ask.new.clone(),
-            head: repeat.last.0,
-        }),
-        None => Err(taken(&ask.new)),
-    }
+/// A fork that is there already: the same request under its key repeats, anything else is a conflict. None where there is none.
+fn again(
+    dir: &Directory,
+    child: &mut Held<'_>,
+    ask: &api::Fork,
+    key: Option<Key>,
+) -> Result<Option<api::Forked>, Error> {
+    let done = match dir.live(child) {
+        Ok(live) => live.done_before(key)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let repeat = done.ok_or_else(|| taken(&ask.new))?;
+    synced(dir, child.slot.stream, repeat)?;
+    Ok(Some(api::Forked {
+        session: ask.new.clone(),
+        head: repeat.last.0,
+    }))
 }
 
 fn origin(dir: &Directory, ask: &api::Fork) -> Result<Origin, Error> {

@@ -64,7 +64,7 @@ pub enum Veto {
 
 /// Called around each compaction; both do nothing where they are not written.
 pub trait CompactionHooks: Send + Sync {
-    /// Before it is planned.
+    /// Before it is planned. The same plan may be shown twice, where the session had to be read again in between: the last word counts.
     fn before_compact(&self, _plan: &PlanSeen) -> Veto {
         Veto::Allow
     }

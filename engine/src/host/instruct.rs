@@ -2,7 +2,7 @@
 
 use super::directory::Directory;
 use super::engine::Engine;
-use super::write::{Terms, check_expect};
+use super::write::{Terms, check_expect, synced};
 use crate::core::{Core, Input, Key};
 use crate::{Error, api};
 use recount_events::{Body, Event, Millis, System};
@@ -24,14 +24,8 @@ impl Engine {
         }
         let live = dir.live(&mut held)?;
         let key = ask.key.as_ref().map(|key| instruct_key(dir, key, ask));
-        if let Some(repeat) = key
-            .map(|key| live.core.keys.find(key))
-            .transpose()?
-            .flatten()
-        {
-            dir.log()?
-                .sync(slot.stream, repeat.last.0)
-                .map_err(|cause| super::write::refusal(&cause))?;
+        if let Some(repeat) = live.done_before(key)? {
+            synced(dir, slot.stream, repeat)?;
             return Ok(api::Instructed {
                 head: repeat.last.0,
                 event: Some(repeat.first.0),

@@ -1,8 +1,8 @@
 //! A session in memory: its core, and what the shell knows of its log.
 
 use super::kept::Kept;
-use crate::api;
-use crate::core::Core;
+use crate::core::{Core, Key, Repeat};
+use crate::{Error, api};
 use recount_events::Seq;
 use recount_wal::RecordDigest;
 
@@ -42,6 +42,12 @@ const EVENT: u64 = 800;
 const COLD: u64 = 400;
 
 impl Live {
+    /// What was done under a key before; other content under it is a conflict.
+    pub(crate) fn done_before(&self, key: Option<Key>) -> Result<Option<Repeat>, Error> {
+        let found = key.map(|key| self.core.keys.find(key)).transpose()?;
+        Ok(found.flatten())
+    }
+
     /// About how many bytes it takes. Costs as much as there is new.
     pub(crate) fn weigh(&mut self) -> u64 {
         let state = &self.core.state;

@@ -2,6 +2,7 @@
 
 use super::ask::{Asked, resolve};
 use super::directory::{Directory, Held};
+use super::live::Live;
 use crate::core::Measured;
 use crate::{Error, api};
 use recount_events::raw::members;
@@ -28,6 +29,18 @@ pub(super) fn look(
         let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
         Ok((asked, measured))
     })
+}
+
+/// A look at what was just written. What it fails of is no failure of the writing, which stands: it is told in the trace and left out.
+pub(super) fn look_behind<T>(
+    dir: &Directory,
+    held: &mut Held<'_>,
+    mut question: impl FnMut(&mut Live) -> Option<T>,
+) -> Option<T> {
+    dir.ask(held, |live| Ok(question(live)))
+        .inspect_err(|error| tracing::warn!(%error, "what was written cannot be looked at"))
+        .ok()
+        .flatten()
 }
 
 /// The profile with a request's own parameters, which take the place of those of the same name.

@@ -26,7 +26,6 @@ mod open_calls;
 mod options;
 mod pipeline;
 mod prepare;
-mod profile_used;
 mod project;
 mod prompt;
 mod prune;

@@ -4,7 +4,7 @@ use super::directory::durable;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
 use super::open_calls::open_calls;
-use super::write::{Terms, check_expect};
+use super::write::{Terms, check_expect, synced};
 use crate::core::{Core, Input, Key, Keys};
 use crate::profiles;
 use crate::{Error, ErrorKind, api};
@@ -33,12 +33,10 @@ impl Engine {
         let key = ask.key.as_ref().map(|key| open_key(dir, key, ask));
         let there = match dir.live(&mut held) {
             Ok(live) => {
-                let done = key
-                    .map(|key| live.core.keys.find(key))
-                    .transpose()?
-                    .flatten();
-                if done.is_none() {
-                    check_expect(live, ask.expect)?;
+                let done = live.done_before(key)?;
+                match done {
+                    Some(repeat) => synced(dir, slot.stream, repeat)?,
+                    None => check_expect(live, ask.expect)?,
                 }
                 Some(done.is_some())
             }

@@ -6,11 +6,10 @@ use super::directory::{Directory, Held};
 use super::engine::Engine;
 use super::look::look;
 use super::pipeline;
-use super::profile_used::profile_used;
 use super::project::{Form, answer};
 use super::query;
 use super::write::{Terms, check_expect, refusal};
-use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER, issued_in};
+use crate::core::{Durable, Input, Key, Measured, Pending, TOKENIZER, issued_in, profile_used};
 use crate::{Error, ErrorKind, api};
 use recount_events::{Body, Counted, Event, Issued, Millis, Seq, Text};
 use recount_projections::render::RENDERING;
@@ -20,7 +19,8 @@ use serde_json::value::RawValue;
 
 impl Engine {
     /// The prompt to send. Runs the policy's tiers, which log what they decide; logs the rendering's version once, injections that a fold
-    /// hid, token counts, and that it was issued; answers when all that is on disk. A prompt that waits for somebody logs nothing.
+    /// hid, token counts, and that it was issued; answers a prompt that is ready when all that is on disk. For a prompt that waits for
+    /// somebody nothing is logged but what the answer to the one before told of the cache.
     ///
     /// # Errors
     /// As [`Engine::project`] and [`Engine::append`].
@@ -38,11 +38,7 @@ impl Engine {
         let mut held = slot.hold();
         let key = ask.key.as_ref().map(|key| prepare_key(dir, key, ask));
         let live = dir.live(&mut held)?;
-        if let Some(repeat) = key
-            .map(|key| live.core.keys.find(key))
-            .transpose()?
-            .flatten()
-        {
+        if let Some(repeat) = live.done_before(key)? {
             return repeated(dir, &mut held, ask, repeat.last);
         }
         check_expect(live, ask.expect)?;
@@ -65,6 +61,7 @@ pub(super) fn prepared_held(
     let ready = ran.prompt.1.projection.outcome == Outcome::Ready && ran.blocked.is_none();
     if ready && pipeline::first_things(dir, held, &ran.prompt.0, now)? {
         ran.prompt = look(dir, held, ask)?;
+        ran.fit(dir, held, ask, now)?;
     }
     let (asked, measured) = ran.prompt;
     if measured.projection.outcome != Outcome::Ready || ran.blocked.is_some() {

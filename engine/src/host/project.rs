@@ -67,21 +67,19 @@ impl Engine {
 }
 
 /// The digest and tokens of the prompt at a position; none without a profile.
-pub(super) fn glance(core: &mut Core, seq: Seq) -> Result<Option<Glance>, Error> {
+pub(super) fn glance(core: &mut Core, seq: Seq) -> Option<Glance> {
     let at = if core.head() == Some(seq) {
         api::At::Head
     } else {
         api::At::Seq(seq.0)
     };
-    let Ok(asked) = resolve(core, &at, None, None, false) else {
-        return Ok(None);
-    };
+    let asked = resolve(core, &at, None, None, false).ok()?;
     let measured = core.prompt(&asked.timeline, &asked.profile, asked.wire, asked.heal);
     let tokens = tokens(&measured.projection);
-    Ok(Some(Glance {
+    Some(Glance {
         digest: measured.projection.digest,
         tokens,
-    }))
+    })
 }
 
 /// The answer to a projection.

@@ -3,9 +3,10 @@
 use super::directory::durable;
 use super::directory::{Directory, Held};
 use super::engine::Engine;
+use super::look::look_behind;
 use super::project::{self, Glance};
-use super::write::{Terms, check_expect};
-use crate::core::{Input, Key, Repeat};
+use super::write::{Terms, check_expect, synced};
+use crate::core::{Input, Key};
 use crate::{Error, api};
 use recount_events::{Body, Millis, Seq, Target, Text};
 
@@ -28,15 +29,9 @@ fn perform(
     let key = common
         .key
         .map(|key| Key::new(&dir.key, key, parts.iter().copied()));
-    if let Some(Repeat { last, .. }) = key
-        .map(|key| live.core.keys.find(key))
-        .transpose()?
-        .flatten()
-    {
-        dir.log()?
-            .sync(held.slot.stream, last.0)
-            .map_err(|cause| super::write::refusal(&cause))?;
-        return Ok(last);
+    if let Some(repeat) = live.done_before(key)? {
+        synced(dir, held.slot.stream, repeat)?;
+        return Ok(repeat.last);
     }
     check_expect(live, common.expect)?;
     let now = common.at.map_or_else(|| dir.options.clock.now(), Millis);
@@ -55,9 +50,9 @@ fn perform(
     Ok(seq)
 }
 
-/// What the prompt is at a position that was just written: its digest and tokens, if there is a profile.
-fn glance(dir: &Directory, held: &mut Held<'_>, seq: Seq) -> Result<Option<Glance>, Error> {
-    dir.ask(held, |live| project::glance(&mut live.core, seq))
+/// What the prompt is at a position that was just written: its digest and tokens, if there is a profile and nothing fails.
+fn glance(dir: &Directory, held: &mut Held<'_>, seq: Seq) -> Option<Glance> {
+    look_behind(dir, held, |live| project::glance(&mut live.core, seq))
 }
 
 impl Engine {
@@ -113,21 +108,23 @@ impl Engine {
         let seq = perform(dir, &mut held, &common, &parts, || {
             Input::Rollback(asked.clone())
         })?;
-        let glance = glance(dir, &mut held, seq)?;
-        let why = dir.ask(&mut held, |live| Ok(why(&live.core, seq, skipped)))?;
         let core = &dir.live(&mut held)?.core;
+        let head = core.head().unwrap_or(seq).0;
         let logged = core.event(seq);
         let to = match logged.as_ref().map(|logged| &logged.event.body) {
             Some(Body::Rollback(rollback)) => rollback.to.unwrap_or_default(),
             _ => Seq::default(),
         };
+        let at = look_behind(dir, &mut held, |live| live.core.event(to));
+        let glance = glance(dir, &mut held, seq);
+        let why = look_behind(dir, &mut held, |live| why(&live.core, seq, skipped));
         Ok(api::RolledBack {
             event: seq.0,
             to: to.0,
-            at: core.event(to).map_or(0, |logged| logged.event.at.0),
+            at: at.map_or(0, |logged| logged.event.at.0),
             skipped,
             why,
-            head: core.head().unwrap_or(seq).0,
+            head,
             durable: durable(dir, slot.stream)?,
             digest: glance.as_ref().map(|glance| glance.digest.to_string()),
             tokens: glance.map(|glance| glance.tokens),
@@ -152,10 +149,11 @@ impl Engine {
         let seq = perform(dir, &mut held, &common, &parts, || {
             Input::Undo(Seq(ask.event))
         })?;
-        let glance = glance(dir, &mut held, seq)?;
+        let head = dir.live(&mut held)?.core.head().unwrap_or(seq).0;
+        let glance = glance(dir, &mut held, seq);
         Ok(api::Undone {
             event: seq.0,
-            head: dir.live(&mut held)?.core.head().unwrap_or(seq).0,
+            head,
             durable: durable(dir, slot.stream)?,
             digest: glance.as_ref().map(|glance| glance.digest.to_string()),
             tokens: glance.map(|glance| glance.tokens),

@@ -186,6 +186,12 @@ fn is_doubtful(cause: &AppendError) -> bool {
     )
 }
 
+/// What was done under a key before is on disk.
+pub(crate) fn synced(dir: &Directory, stream: StreamId, repeat: Repeat) -> Result<(), Error> {
+    let done = dir.log()?.sync(stream, repeat.last.0);
+    done.map(|_| ()).map_err(|cause| refusal(&cause))
+}
+
 /// The error that the caller sees.
 pub(crate) fn refusal(cause: &AppendError) -> Error {
     let error = |kind| Error::new(kind, cause.to_string());

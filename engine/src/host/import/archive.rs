@@ -6,6 +6,7 @@ use super::Progress;
 use crate::core::Input;
 use crate::host::directory::{Directory, Held, check_name};
 use crate::host::engine::Engine;
+use crate::host::list;
 use crate::host::live::Live;
 use crate::host::load::{name_in, renamed};
 use crate::host::verify;
@@ -140,7 +141,8 @@ fn take(
         .map_or(Millis(0), |event| event.at);
     held.forget();
     write(log, held.slot.stream, checked.records, there)?;
-    if there == 0 && !named {
+    // Also behind an import that was cut short before it came to its name.
+    if !named && list::named(dir, log, held.slot.stream)?.is_none() {
         let live: &mut Live = dir.live(held)?;
         let event = Event {
             at,

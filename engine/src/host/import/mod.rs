@@ -2,6 +2,8 @@
 //!
 //! - The same file again writes nothing; a file that grew adds what is new; a file that was written anew becomes a fork at the last
 //!   event that is equal, under `NAME~2`, `NAME~3` …
+//! - An archive that came under another name ends in the event that says so: one of the same session that grew since is another chain of
+//!   records, and comes whole under `NAME~2`.
 //! - Nothing is lost: what does not fit the rules is kept word for word, in its place, and reported.
 
 mod archive;

@@ -4,13 +4,13 @@
 //! - `resize`: pictures that are too large for the profile and stand as words.
 //! - `tell`: what stops the session from helping itself, until somebody said that it was told.
 
-use super::ground::{own, settled, write};
+use super::ground::{own, write};
 use super::requests::{self, Pending};
 use super::{compact, summarised};
 use crate::core::{Core, Key, block_of, profile_of};
 use crate::host::directory::{Directory, Held};
 use crate::host::engine::Engine;
-use crate::host::write::check_expect;
+use crate::host::write::{check_expect, synced};
 use crate::{Error, ErrorKind, api};
 use recount_events::{
     BlockId, Body, BreakerState, CompactAbandon, Done, Event, ImageFacts, Millis, Overflow,
@@ -132,9 +132,8 @@ fn said_before(
     expect: Option<u64>,
 ) -> Result<bool, Error> {
     let live = dir.live(held)?;
-    let repeat = key.map(|key| live.core.keys.find(key)).transpose()?;
-    match repeat.flatten() {
-        Some(repeat) => settled(dir, held, repeat).map(|()| true),
+    match live.done_before(key)? {
+        Some(repeat) => synced(dir, held.slot.stream, repeat).map(|()| true),
         None => check_expect(live, expect).map(|()| false),
     }
 }

@@ -1,13 +1,13 @@
 //! Compaction by force: planned for a model, or done at once without one.
 
 use super::ground::{Step, Weighed};
-use super::ground::{abandon, at_head, commit, own, plan_seen, settled, step, weigh, with, write};
+use super::ground::{abandon, at_head, commit, own, plan_seen, step, weigh, with, write};
 use super::requests::{self, Pending};
 use crate::core::{Core, Key, Repeat};
 use crate::host::directory::{Directory, Held};
 use crate::host::engine::Engine;
 use crate::host::hooks::PlanSeen;
-use crate::host::write::check_expect;
+use crate::host::write::{check_expect, synced};
 use crate::{Error, ErrorKind, api};
 use recount_events::{Body, CompactPlan, Event, Millis, Seq, Text, Trigger};
 use recount_policies::Situation;
@@ -27,11 +27,7 @@ impl Engine {
         let mut held = slot.hold();
         let key = ask.key.as_ref().map(|key| compact_key(dir, key, ask));
         let live = dir.live(&mut held)?;
-        if let Some(repeat) = key
-            .map(|key| live.core.keys.find(key))
-            .transpose()?
-            .flatten()
-        {
+        if let Some(repeat) = live.done_before(key)? {
             return repeated(dir, &mut held, repeat, &ask.form);
         }
         check_expect(live, ask.expect)?;
@@ -288,7 +284,7 @@ fn repeated(
     repeat: Repeat,
     form: &api::As,
 ) -> Result<api::Compacted, Error> {
-    settled(dir, held, repeat)?;
+    synced(dir, held.slot.stream, repeat)?;
     let core = &dir.live(held)?.core;
     let head = core.head().unwrap_or_default().0;
     let events = (repeat.first.0..=repeat.last.0).filter_map(|seq| core.event(Seq(seq)));

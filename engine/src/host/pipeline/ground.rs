@@ -2,14 +2,14 @@
 
 use super::propose::event;
 use super::{Ground, spill};
-use crate::core::{Core, Decision, Input, Key, Repeat};
+use crate::core::{Core, Decision, Input, Key, trigger};
 use crate::host::ask::Asked;
 use crate::host::directory::{Directory, Held};
 use crate::host::hooks::{CommitSeen, PlanSeen};
 use crate::host::look::look;
-use crate::host::write::{Terms, refusal};
+use crate::host::write::Terms;
 use crate::{Error, ErrorKind, api};
-use recount_events::{Body, CompactAbandon, CompactPlan, Event, Millis, Range, Seq, Text, Trigger};
+use recount_events::{Body, CompactAbandon, CompactPlan, Event, Millis, Range, Seq, Text};
 use recount_policies::compact::Refusal;
 use recount_policies::{Proposal, Proposed, Situation, Spill};
 use recount_wal::Class;
@@ -38,14 +38,6 @@ pub(crate) fn with<T>(
         let ground = Ground::of(core, stream, &asked, &measured, now);
         question(core, &ground.situation(core, &asked, &measured))
     })
-}
-
-/// What was done under a key before is on disk.
-pub(crate) fn settled(dir: &Directory, held: &Held<'_>, repeat: Repeat) -> Result<(), Error> {
-    dir.log()?
-        .sync(held.slot.stream, repeat.last.0)
-        .map(|_| ())
-        .map_err(|cause| refusal(&cause))
 }
 
 /// An event of the engine's own.
@@ -217,12 +209,12 @@ fn weighed(
         text.and_then(Text::words)
             .map_or_else(String::new, |words| words.into_owned())
     };
-    let trigger = commit.boundary.as_ref().map(|boundary| boundary.trigger);
+    let asked = commit.boundary.as_ref().map(|boundary| boundary.trigger);
     let seen = CommitSeen {
         session: String::new(),
         compaction: words(commit.id.as_ref()),
         event: seq.0,
-        trigger: trigger_name(trigger.unwrap_or_default()),
+        trigger: trigger(asked.unwrap_or_default()),
         summary: words(commit.summary.as_ref()),
         first,
         last,
@@ -303,20 +295,11 @@ pub(crate) fn plan_seen(at: &Situation<'_>, session: &str, plan: &CompactPlan) -
     };
     PlanSeen {
         session: session.to_owned(),
-        trigger: trigger_name(plan.trigger),
+        trigger: trigger(plan.trigger),
         level: plan.level,
         first,
         last,
         chunks: plan.chunks.len(),
         tokens: at.fill.total,
-    }
-}
-
-/// A trigger's name in the protocol.
-pub(crate) const fn trigger_name(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Manual => "manual",
-        Trigger::Auto => "auto",
-        Trigger::Overflow => "overflow",
     }
 }

@@ -25,7 +25,7 @@ mod tiers;
 pub(super) use actions::actions;
 pub(super) use cache::{cause_name, note_answer};
 pub(super) use injections::first_things;
-pub(super) use propose::{log, with_files};
+pub(super) use propose::{event, log, with_files};
 pub(super) use situation::Ground;
 pub(super) use spill::again;
 pub(super) use tiers::{Blocked, run};

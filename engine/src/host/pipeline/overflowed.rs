@@ -8,21 +8,19 @@
 
 use super::cascade::{Tried, excess_name};
 use super::compact::{ahead, asks_nobody, plan_step, waits};
-use super::ground::{
-    Weighed, abandon, commit, own, plan_seen, settled, trigger_name, weigh, with, write,
-};
+use super::ground::{Weighed, abandon, commit, own, plan_seen, weigh, with, write};
 use super::requests::{self, Pending};
 use super::said::Refused;
 use super::shorter::Sent;
 use super::{compact, log, with_files};
-use crate::core::{Core, Key};
+use crate::core::{Core, Key, trigger};
 use crate::host::ask::digest;
 use crate::host::directory::{Directory, Held};
 use crate::host::engine::Engine;
 use crate::host::hooks::PlanSeen;
 use crate::host::look::look;
 use crate::host::prepare;
-use crate::host::write::check_expect;
+use crate::host::write::{check_expect, synced};
 use crate::{Error, ErrorKind, api};
 use recount_events::{
     Body, Digest, Excess, Millis, Overflow, Profile, Seq, SessionKind, Text, Trigger,
@@ -66,8 +64,7 @@ impl Engine {
         let said = Refused::read(error)?;
         let key = ask.key.as_ref().map(|key| overflow_key(dir, key, ask));
         let live = dir.live(&mut held)?;
-        let repeat = key.map(|key| live.core.keys.find(key)).transpose()?;
-        let repeat = repeat.flatten();
+        let repeat = live.done_before(key)?;
         if repeat.is_none() {
             check_expect(live, ask.expect)?;
         }
@@ -89,7 +86,7 @@ impl Engine {
         };
         match repeat {
             Some(repeat) => {
-                settled(dir, &held, repeat)?;
+                synced(dir, slot.stream, repeat)?;
                 if let Some(answer) = cascade.again(&mut held, repeat.last)? {
                     return Ok(answer);
                 }
@@ -342,7 +339,7 @@ impl Cascade<'_> {
         };
         let seen = PlanSeen {
             session: self.ask.session.clone(),
-            trigger: trigger_name(Trigger::Overflow),
+            trigger: trigger(Trigger::Overflow),
             level: 0,
             first: made.seen.first,
             last: made.seen.last,

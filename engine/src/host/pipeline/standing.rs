@@ -1,11 +1,12 @@
 //! How a compaction stands: what is open, what became of one that does not wait any more, what was done under a key.
 
 use super::compact::{name, plain};
-use super::ground::{at_head, settled, with, write};
+use super::ground::{at_head, with, write};
 use super::propose::event;
 use super::requests::{self, Pending};
 use crate::core::{Core, Key, Repeat};
 use crate::host::directory::{Directory, Held};
+use crate::host::write::synced;
 use crate::{Error, api};
 use recount_events::{Body, Event, Millis, Seq};
 use recount_policies::{Situation, compact};
@@ -40,8 +41,8 @@ pub(super) fn standing(
 }
 
 /// A failure, as the policy counts it.
-pub(super) fn failures(at: &Situation<'_>, why: &str) -> Vec<Event> {
-    let counted = compact::failed(at, why);
+pub(super) fn failures(at: &Situation<'_>) -> Vec<Event> {
+    let counted = compact::failed(at);
     counted.iter().map(|one| event(one, at.now)).collect()
 }
 
@@ -184,7 +185,7 @@ pub(super) fn repeated(
     ask: &api::Summarised,
     repeat: Repeat,
 ) -> Result<api::SummarisedAnswer, Error> {
-    settled(dir, held, repeat)?;
+    synced(dir, held.slot.stream, repeat)?;
     let core = &dir.live(held)?.core;
     let batch = (repeat.first.0..=repeat.last.0).filter_map(|seq| core.event(Seq(seq)));
     let done = Done::of(batch.map(|logged| logged.event.body.clone()));

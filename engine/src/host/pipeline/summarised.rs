@@ -52,11 +52,7 @@ impl Engine {
         let mut held = slot.hold();
         let key = ask.key.as_ref().map(|key| summarised_key(dir, key, ask));
         let live = dir.live(&mut held)?;
-        if let Some(repeat) = key
-            .map(|key| live.core.keys.find(key))
-            .transpose()?
-            .flatten()
-        {
+        if let Some(repeat) = live.done_before(key)? {
             return repeated(dir, &mut held, ask, repeat);
         }
         check_expect(live, ask.expect)?;
@@ -278,7 +274,7 @@ impl Turn<'_> {
         let weighed = self.look(held, |core, at| {
             let mut ahead = self.spent();
             if counts {
-                ahead.extend(failures(at, why));
+                ahead.extend(failures(at));
             }
             ahead.push(abandon(self.now, &self.pending.plan, why));
             let wish = Ask {
@@ -323,7 +319,7 @@ impl Turn<'_> {
         let step = self.look(held, |core, at| {
             let mut events = self.spent();
             events.push(abandon(self.now, &self.pending.plan, why));
-            events.extend(failures(at, why));
+            events.extend(failures(at));
             step(self.dir, core, self.now, &events)
         })?;
         write(self.dir, held, step, self.key)?;
