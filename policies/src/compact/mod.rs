@@ -271,7 +271,7 @@ pub(crate) fn fold_by_rule(
 
 /// A compaction failed: what the breakers make of it.
 #[must_use]
-pub fn failed(at: &Situation<'_>, _why: &str) -> Vec<Proposed> {
+pub fn failed(at: &Situation<'_>) -> Vec<Proposed> {
     breakers::failure(at)
 }
 

@@ -3,6 +3,7 @@
 use crate::Situation;
 use crate::compact::shorten;
 use crate::compact::tools::{self, Use};
+use crate::micro::CLEARED;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,8 +12,6 @@ use recount_events::{BlockId, Body, Content, Replace, Text, escape};
 use recount_projections::render::PieceRole;
 use recount_projections::{Answer, Shown};
 
-/// What stands for a result that was cleared.
-const CLEARED: &str = "[Old tool result content cleared]";
 /// What stands for a result that is too large and cannot be cut.
 const TOO_LARGE: &str = "[This result is too large to be shown.]";
 /// Counted tokens that a result has around its words, about.

@@ -12,7 +12,7 @@ fn full() -> Host {
 }
 
 fn fails(host: &mut Host) {
-    let events = compact::failed(&host.view().at(), "no answer");
+    let events = compact::failed(&host.view().at());
     for proposed in events {
         host.put(proposed.body);
     }
@@ -33,7 +33,7 @@ fn a9_the_third_failure_in_a_row_stops_it_for_the_session() {
     assert!(stopped.is_empty() && stopped.did.contains("failed"));
     assert!(host.reopened().asks(propose).is_empty());
     // It counts on no further.
-    assert!(compact::failed(&host.view().at(), "again").is_empty());
+    assert!(compact::failed(&host.view().at()).is_empty());
     // Overflow and the person are not hindered.
     let ask = Ask {
         trigger: Trigger::Overflow,

@@ -276,7 +276,7 @@ fn prepare(host: &mut Host, run: &Session, census: &mut Census) {
                     id: plan.id.clone(),
                     reason: Text::plain(&commit.did),
                 }));
-                for failed in compact::failed(&host.view().at(), "it does not shrink") {
+                for failed in compact::failed(&host.view().at()) {
                     host.put(failed.body);
                 }
             } else {
