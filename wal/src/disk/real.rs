@@ -192,13 +192,15 @@ fn sync_name(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a folder cannot be synced because it is not ours to change: then we did not make what is in it.
+/// Whether a folder cannot be synced because it is not ours to change, or of a kind that has no syncs: then we did not make what is in
+/// it, or nothing more can be done.
 fn is_anothers(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::PermissionDenied
             | io::ErrorKind::ReadOnlyFilesystem
             | io::ErrorKind::InvalidInput
+            | io::ErrorKind::Unsupported
     )
 }
 
