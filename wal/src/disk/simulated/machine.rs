@@ -78,12 +78,11 @@ impl Machine {
     }
 
     fn synced(&mut self, file: usize) {
-        match self.refused.remove(&file) {
-            None => self.durable.take(file, &self.now),
-            Some(refused) => {
-                let written: Vec<Change> = self.changes_of(file).skip(refused).cloned().collect();
-                written.iter().for_each(|change| self.durable.apply(change));
-            }
+        // Never all that is visible: what was refused once stays visible, and no sync settles it.
+        let refused = self.refused.remove(&file).unwrap_or(0);
+        let written: Vec<Change> = self.changes_of(file).skip(refused).cloned().collect();
+        for change in &written {
+            self.durable.apply(change);
         }
         self.pending.retain(|change| change.data_of() != Some(file));
         let names_it = |change: &Change| matches!(change, Change::Name(name) if name.names(file));

@@ -32,13 +32,6 @@ impl Tree {
         self.files.get(file).map_or(&[], |bytes| bytes)
     }
 
-    /// Gives a file the bytes that it has in another tree.
-    pub(super) fn take(&mut self, file: usize, other: &Tree) {
-        if let (Some(to), Some(from)) = (self.files.get_mut(file), other.files.get(file)) {
-            *to = Arc::clone(from);
-        }
-    }
-
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
             Change::Write {
