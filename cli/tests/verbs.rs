@@ -304,6 +304,54 @@ fn heads_kept_elsewhere_tell_a_cut_log_from_a_damaged_one() {
     assert_eq!(output.status.code(), Some(3));
 }
 
+/// An end that was cut off is remembered for ever; the heads that hold all the same are replaced.
+#[test]
+fn a_torn_end_keeps_nobody_from_new_heads_where_the_old_ones_hold() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let heads = scratch.path().join("heads").to_string_lossy().into_owned();
+    ok(&data, &["verify", "--heads", &heads]);
+    let segment = data.join("segments/0000000000000000.seg");
+    let mut bytes = std::fs::read(&segment).expect("a segment");
+    bytes.extend([0xff; 40]);
+    std::fs::write(&segment, &bytes).expect("written");
+    for _ in 0..2 {
+        let said = recount(&data, &["verify"]);
+        assert!(String::from_utf8_lossy(&said.stdout).contains("torn"));
+        ok(&data, &["checkpoint", "s", "here"]);
+        let kept = std::fs::read_to_string(&heads).expect("heads");
+        let there = || std::fs::read_to_string(&heads).expect("heads");
+        let output = recount(&data, &["verify", "--heads", &heads]);
+        assert_eq!((output.status.code(), there()), (Some(1), kept.clone()));
+        let output = recount(&data, &["verify", "--against", &heads, "--heads", &heads]);
+        assert_eq!(output.status.code(), Some(1), "it is torn");
+        assert_ne!(there(), kept);
+    }
+}
+
+#[test]
+fn a_content_that_is_lost_is_damage_of_what_was_known_and_named_by_an_export() {
+    let scratch = imported();
+    let data = scratch.path().join("data");
+    let elsewhere = |name: &str| scratch.path().join(name).to_string_lossy().into_owned();
+    let heads = elsewhere("heads");
+    ok(&data, &["verify", "--heads", &heads]);
+    let segment = data.join("segments/0000000000000000.seg");
+    let mut bytes = std::fs::read(&segment).expect("a segment");
+    let at = bytes
+        .windows(12)
+        .position(|part| part == b"second words")
+        .expect("the words are in the log");
+    bytes[at] ^= 1;
+    std::fs::write(&segment, &bytes).expect("written");
+    let output = recount(&data, &["verify", "--against", &heads]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("s: damaged: event"), "{said}");
+    let exported = ok(&data, &["export", "s", &elsewhere("s.archive")]);
+    assert!(exported.contains("damaged contents"), "{exported}");
+}
+
 /// Evidence is a file: nothing waits for a pipe, nothing takes the place of what is none, and what is gone is told by its first event.
 #[cfg(unix)]
 #[test]

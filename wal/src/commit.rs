@@ -131,9 +131,13 @@ impl Shared {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// From here on appends are refused, since nothing can be written.
+    /// From here on appends are refused, since nothing can be written. What was found counts as durable: it is what there is, and nobody
+    /// here can make it more so.
     pub(crate) fn only_read(&self) {
         self.read_only.store(true, Ordering::Release);
+        if let (Ok(mut desk), Ok(mut index)) = (self.desk(), self.index()) {
+            index.release(&std::mem::take(&mut desk.unsettled));
+        }
     }
 
     pub(crate) fn is_read_only(&self) -> bool {
@@ -225,7 +229,8 @@ impl Shared {
     /// Writes everything that was accepted, with the writer held; false when the disk refused.
     pub(crate) fn drain_at(&self, desk: &mut Desk) -> Result<bool, AppendError> {
         while self.round(desk)? {}
-        Ok(!self.failing() && desk.writer.unsettled().is_none())
+        let settled = self.is_read_only() || desk.writer.unsettled().is_none();
+        Ok(settled && !self.failing())
     }
 
     /// Up to where segments count that were given up.

@@ -2,13 +2,21 @@
 
 use std::fmt::Write as _;
 
-/// The text with control and bidirectional characters escaped; line ends and tabs stay.
+/// What stands within a line: control and bidirectional characters are escaped, line ends and tabs too.
 pub(crate) fn clean(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+/// What may have several lines: line ends and tabs stay.
+pub(crate) fn lines(text: &str) -> String {
+    escaped(text, |character| matches!(character, '\n' | '\t'))
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\n' | '\t' => out.push(character),
-            _ if harmful(character) => {
+            _ if harmful(character) && !stays(character) => {
                 let _ = write!(out, "\\u{{{:x}}}", character as u32);
             }
             _ => out.push(character),
@@ -24,7 +32,7 @@ pub(crate) fn first_line(text: &str, width: usize) -> String {
         .map(str::trim)
         .find(|line| !line.is_empty())
         .unwrap_or_default();
-    let line = clean(line).replace('\t', " ");
+    let line = clean(&line.replace('\t', " "));
     if line.chars().count() <= width {
         return line;
     }
@@ -48,11 +56,11 @@ mod tests {
             let Some(character) = char::from_u32(code) else {
                 continue;
             };
-            let shown = clean(&character.to_string());
-            let moves = shown
-                .chars()
-                .any(|shown| shown.is_control() && shown != '\n' && shown != '\t');
-            assert!(!moves, "U+{code:04X} came through");
+            let text = character.to_string();
+            let moves = |shown: &str| shown.chars().any(char::is_control);
+            assert!(!moves(&clean(&text)), "U+{code:04X} came through");
+            let ends = lines(&text).replace(['\n', '\t'], "");
+            assert!(!moves(&ends), "U+{code:04X} came through");
         }
         assert_eq!(clean("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
     }

@@ -7,7 +7,7 @@ mod state;
 mod table;
 mod units;
 
-pub(crate) use clean::{clean, first_line};
+pub(crate) use clean::{clean, first_line, lines};
 pub(crate) use colour::{bold, dim, green, red, yellow};
 pub(crate) use progress::Progress;
 pub(crate) use state::state;

@@ -1,7 +1,7 @@
 //! `actions`: what only the host can do.
 
 use crate::args::{Cli, One};
-use crate::print::{Table, bytes, clean, count, line};
+use crate::print::{Table, bytes, clean, count, line, lines};
 use crate::reach::Reach;
 use recount::api;
 
@@ -49,7 +49,7 @@ fn what(session: &str, action: &api::Action) -> String {
             let (seq, index) = action.block.unwrap_or_default();
             format!("picture {seq}.{index}: {}", limits(action))
         }
-        _ => clean(action.text.as_deref().unwrap_or_default()),
+        _ => lines(action.text.as_deref().unwrap_or_default()),
     }
 }
 

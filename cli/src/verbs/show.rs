@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::args::{Cli, Show};
-use crate::print::{bold, clean, dim, first_line, line};
+use crate::print::{bold, clean, dim, first_line, line, lines};
 use crate::reach::Reach;
 use recount::api;
 use serde_json::Value;
@@ -168,7 +168,7 @@ fn words(value: &Value, full: bool) -> String {
         other => other.to_string(),
     };
     if full {
-        clean(&text)
+        lines(&text)
     } else {
         first_line(&text, WIDTH)
     }

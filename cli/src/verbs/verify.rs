@@ -34,14 +34,14 @@ pub(crate) fn run(cli: &Cli, args: &Verify) -> crate::Outcome {
         }
         None => {
             let only_heads = args.heads.as_deref().is_some_and(is_output);
-            let answer = whole(cli, &reach, against, only_heads)?;
+            let held = !against.is_empty();
+            let found = whole(cli, &reach, against, only_heads)?;
             match &args.heads {
-                // What was kept while all was whole is the evidence of what is missing now.
-                Some(path) if answer == Answer::No && path.is_file() => failure(&kept(), cli.json),
+                Some(path) if path.is_file() && misses(found, held) => failure(&kept(), cli.json),
                 Some(path) => keep(cli, &reach, path)?,
                 None => {}
             }
-            Ok(answer)
+            Ok(verdict(found))
         }
     }
 }
@@ -51,13 +51,19 @@ fn is_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Something may be missing of what was kept while all was whole, which is the evidence of it then. An end that was cut off is remembered
+/// for ever: where the log was held against what was known, it took nothing of that.
+fn misses(found: api::State, held: bool) -> bool {
+    found > api::State::Torn || (found == api::State::Torn && !held)
+}
+
 fn kept() -> Error {
     Error::new(
         ErrorKind::Damaged,
         "the check found something: the heads that were kept before are not replaced",
     )
     .with_field("heads")
-    .with_next("hold the directory against them with --against, or name another file")
+    .with_next("hold the directory against them with --against: where all of them hold, a torn end keeps nobody from replacing them; or name another file")
 }
 
 /// What the files say that sessions held.
@@ -117,7 +123,12 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// The whole directory; in this process with a progress bar. With `only_heads` nothing else goes to standard output.
-fn whole(cli: &Cli, reach: &Reach, against: Vec<api::Head>, only_heads: bool) -> crate::Outcome {
+fn whole(
+    cli: &Cli,
+    reach: &Reach,
+    against: Vec<api::Head>,
+    only_heads: bool,
+) -> Result<api::State, Error> {
     let ask = api::VerifyAll { against };
     let verified: api::DirectoryVerified = match reach.handle().local() {
         None => reach.ask("v1.verify", &ask)?,
@@ -127,7 +138,7 @@ fn whole(cli: &Cli, reach: &Reach, against: Vec<api::Head>, only_heads: bool) ->
         }
     };
     if only_heads {
-        return Ok(verdict(verified.state));
+        return Ok(verified.state);
     }
     if cli.json {
         line(
@@ -144,7 +155,7 @@ fn whole(cli: &Cli, reach: &Reach, against: Vec<api::Head>, only_heads: bool) ->
             .for_each(|problem| line(&red(&clean(problem))));
         line(&format!("directory: {}", state(verified.state)));
     }
-    Ok(verdict(verified.state))
+    Ok(verified.state)
 }
 
 /// How a session stands to what was known of it.

@@ -65,11 +65,21 @@ fn a_directory_that_cannot_be_written_is_listed_and_shown_and_says_no_to_verbs_t
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let data = scratch.path();
     filled(data);
+    // A process that is killed leaves a last group that nobody has settled.
+    let mut rpc = Rpc::start(data);
+    rpc.result(
+        "v1.session.checkpoint",
+        json!({"session": "s", "label": "here"}),
+    );
+    rpc.kill();
     let Some(_mounted) = ReadOnly::mount(data) else {
         println!("not shown: nothing can be mounted here");
         return;
     };
-    assert_eq!(json_of(data, &["status", "s"])["turns"], 5);
+    let status = json_of(data, &["status", "s"]);
+    assert_eq!(status["turns"], 5);
+    assert_eq!(status["durable"], status["head"], "{status}");
+    assert!(ok(data, &["verify", "--heads", "-"]).contains('s'));
     assert!(ok(data, &["list"]).contains('s'));
     assert!(ok(data, &["show", "s"]).contains("line 4"));
     assert!(ok(data, &["verify"]).contains("clean"));

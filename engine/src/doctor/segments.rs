@@ -236,8 +236,8 @@ fn cuts(diagnosis: &mut api::Diagnosis, found: &Verification, reader: &Reader) {
         let is_now = now.is_some_and(|now| (now.segment, now.offset) == (cut.segment, cut.offset));
         if !is_now {
             diagnosis.notes.push(ailment(
-                "a recovery cut off a last group that was never acknowledged",
-                "nothing to do",
+                "a recovery cut off a last group that, as far as the log can tell, was never acknowledged",
+                "after a crash nothing to do; without a crash hold the directory against heads kept elsewhere (`recount verify --against`)",
             ));
         } else if diagnosis.holder.is_some() {
             diagnosis.notes.push(ailment(

@@ -9,7 +9,7 @@ use super::engine::Engine;
 use super::read::Read;
 use super::{ask, list, stream};
 use crate::{Error, ErrorKind, api};
-use recount_wal::{RecordDigest, StreamInfo, Wal};
+use recount_wal::{Record, RecordDigest, Stored, StreamInfo, Wal};
 use std::collections::BTreeMap;
 
 /// What stands at a position.
@@ -209,13 +209,23 @@ fn holes(dir: &Directory, log: &Wal, id: recount_wal::StreamId, to: u64) -> Resu
         if first > next {
             holes.add(next, false);
         }
-        if let Read::Gap(gap) = &read {
-            holes.add(first, gap.bytes > 0);
+        match &read {
+            Read::Gap(gap) => holes.add(first, gap.bytes > 0),
+            Read::Event(_, record) | Read::Unreadable(record) if lacks(record) => {
+                holes.add(first, true);
+            }
+            _ => {}
         }
         next = last.saturating_add(1);
         Ok(())
     })?;
     Ok(holes)
+}
+
+/// A content of the record cannot be read.
+fn lacks(record: &Record) -> bool {
+    let mut contents = record.contents.iter();
+    contents.any(|content| matches!(content, Stored::Lost))
 }
 
 fn standing(there: There, digest: RecordDigest) -> api::Standing {

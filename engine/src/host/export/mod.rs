@@ -100,6 +100,14 @@ impl Writing {
     }
 
     fn record(&mut self, record: &Record, event: Option<&Event>) {
+        let lost = |content: &&Stored| matches!(content, Stored::Lost);
+        let lost = record.contents.iter().filter(lost).count();
+        if lost > 0 {
+            self.notes.push(format!(
+                "damaged contents are not in the archive; seq={} contents={lost}",
+                record.seq
+            ));
+        }
         let digest = Digest(record.digest.0);
         let entry = Entry {
             seq: Seq(record.seq),
