@@ -1,7 +1,8 @@
 //! Names of the sessions of a log that is only read.
 
-use recount_events::{Event, Found};
-use recount_wal::{Entry, Reader, Record, Stored, StreamId};
+use crate::host::found;
+use recount_events::Event;
+use recount_wal::{Entry, Reader, Record, StreamId};
 use std::collections::BTreeMap;
 
 /// How many records are looked at for a name: an archive that was imported under another one says so behind its events.
@@ -44,17 +45,6 @@ fn name(reader: &Reader, stream: StreamId) -> Option<String> {
 
 /// The event of a record.
 pub(super) fn event(record: &Record) -> Option<Event> {
-    let contents = record.contents.iter().map(found).collect();
+    let contents = record.contents.iter().cloned().map(found).collect();
     Event::decode(record.kind, record.schema, &record.body, contents).ok()
-}
-
-fn found(stored: &Stored) -> Found {
-    match stored {
-        Stored::Here(content) => Found::Here {
-            salt: content.salt,
-            bytes: content.bytes.clone(),
-        },
-        Stored::Lost => Found::Lost,
-        Stored::Erased => Found::Erased,
-    }
 }

@@ -50,6 +50,7 @@ pub(crate) use load::name_in;
 pub use notices::{Notice, Notices};
 pub use options::{Chance, Clock, Options};
 pub use prompt::Prompt;
+pub(crate) use read::found;
 pub(crate) use report::{state, words};
 pub use session::Session;
 pub use tasks::{AsyncEngine, AsyncSession};

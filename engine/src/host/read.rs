@@ -39,7 +39,8 @@ fn decode(record: Box<Record>) -> Read {
     }
 }
 
-fn found(stored: Stored) -> Found {
+/// A content of a record, as an event takes it.
+pub(crate) fn found(stored: Stored) -> Found {
     match stored {
         Stored::Here(content) => Found::Here {
             salt: content.salt,

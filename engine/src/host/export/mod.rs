@@ -8,10 +8,10 @@ pub(super) use target::{outside, write_archive};
 use super::directory::Directory;
 use super::engine::Engine;
 use super::load::no_session;
-use super::read::Read;
+use super::read::{Read, found};
 use super::stream;
 use crate::{Error, ErrorKind, api, place};
-use recount_events::{Digest, Event, Found, Seq};
+use recount_events::{Digest, Event, Seq};
 use recount_transcripts::archive::{self, Entry, Header, Trailer};
 use recount_wal::{Record, Stored, Wal};
 use std::path::Path;
@@ -115,23 +115,12 @@ impl Writing {
             kind: record.kind,
             schema: record.schema,
             body: record.body.clone(),
-            contents: record.contents.iter().map(found).collect(),
+            contents: record.contents.iter().cloned().map(found).collect(),
         };
         let shown = event.map(|event| event.to_json(entry.seq, Some(&digest)));
         self.text.push_str(&archive::line(&entry, shown.as_deref()));
         self.count = self.count.saturating_add(1);
         self.head = Some(digest);
-    }
-}
-
-fn found(stored: &Stored) -> Found {
-    match stored {
-        Stored::Here(content) => Found::Here {
-            salt: content.salt,
-            bytes: content.bytes.clone(),
-        },
-        Stored::Lost => Found::Lost,
-        Stored::Erased => Found::Erased,
     }
 }
 

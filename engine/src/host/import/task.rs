@@ -123,7 +123,7 @@ pub(super) fn task(
     name: Option<&str>,
     progress: Progress<'_>,
 ) -> Result<api::Imported, Error> {
-    let own = std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
+    let own = crate::place::whole(place);
     let own = own.file_name().map_or_else(
         || "task".to_owned(),
         |name| name.to_string_lossy().into_owned(),

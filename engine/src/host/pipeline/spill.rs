@@ -28,16 +28,12 @@ struct Shelf {
 }
 
 /// The session's shelf; none when no root was recorded.
-fn shelf(dir: &Directory, core: &Core, stream: StreamId) -> io::Result<Option<Shelf>> {
-    let root = core.opened().and_then(|opened| opened.spill_root);
-    let Some(root) = root.as_ref().and_then(|root| root.as_str()) else {
-        return Ok(None);
-    };
-    let root = Path::new(root);
+fn shelf(dir: &Directory, core: &Core, stream: StreamId) -> Option<Shelf> {
+    let root = core.opened()?.spill_root?;
+    let root = Path::new(root.as_str()?);
     let shown = root.join(stream.to_string());
-    let own = std::path::absolute(&dir.path)?;
-    let below = shown.strip_prefix(&own).ok().and_then(Path::to_str);
-    Ok(Some(match below {
+    let below = shown.strip_prefix(&dir.path).ok().and_then(Path::to_str);
+    Some(match below {
         Some(below) => Shelf {
             name: below.replace('\\', "/"),
             disk: Arc::clone(&dir.disk),
@@ -50,7 +46,7 @@ fn shelf(dir: &Directory, core: &Core, stream: StreamId) -> io::Result<Option<Sh
             elsewhere: Some(root.to_owned()),
             shown,
         },
-    }))
+    })
 }
 
 /// Writes the files again that are named in the session's prompts and are not there whole. A session opens without them too: what cannot
@@ -59,11 +55,10 @@ pub(crate) fn again(dir: &Directory, stream: StreamId, core: &Core) {
     if core.state.timeline().replaced.is_empty() {
         return;
     }
-    let written = shelf(dir, core, stream).and_then(|shelf| match shelf {
-        Some(shelf) => shelf.write(&missing(core, &shelf)),
-        None => Ok(()),
-    });
-    if let Err(error) = written {
+    let Some(shelf) = shelf(dir, core, stream) else {
+        return;
+    };
+    if let Err(error) = shelf.write(&missing(core, &shelf)) {
         tracing::warn!(%error, "spilled results that are gone cannot be written again");
     }
 }
@@ -100,7 +95,6 @@ pub(crate) fn write(dir: &Directory, held: &mut Held<'_>, spills: &[Spill]) -> R
         .with_next("see to the folder, or open the next session with another spill_root")
     };
     shelf(dir, core, stream)
-        .map_err(refused)?
         .ok_or_else(|| Error::invalid("the session has no root for spilled results"))?
         .write(spills)
         .map_err(refused)
